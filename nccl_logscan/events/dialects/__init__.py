@@ -1,0 +1,1 @@
+"""One module per program that speaks in a log."""

@@ -1,0 +1,186 @@
+"""Processes that end: signals as the C library, the shell and Python tell them, exits as launchers tell them."""
+
+from __future__ import annotations
+
+import re
+
+from nccl_logscan.events.model import Event, ProcessExit, ProcessSignal
+from nccl_logscan.lines.model import LogLine
+from nccl_logscan.position import Origin
+
+# Linux numbers, whatever this program runs on: the log is from a Linux host.
+_BY_NAME = {
+    "SIGHUP": 1,
+    "SIGINT": 2,
+    "SIGQUIT": 3,
+    "SIGILL": 4,
+    "SIGTRAP": 5,
+    "SIGABRT": 6,
+    "SIGBUS": 7,
+    "SIGFPE": 8,
+    "SIGKILL": 9,
+    "SIGUSR1": 10,
+    "SIGSEGV": 11,
+    "SIGUSR2": 12,
+    "SIGPIPE": 13,
+    "SIGALRM": 14,
+    "SIGTERM": 15,
+    "SIGXCPU": 24,
+    "SIGSYS": 31,
+}
+_BY_WORDS = {
+    "hangup": 1,
+    "interrupt": 2,
+    "illegal instruction": 4,
+    "aborted": 6,
+    "bus error": 7,
+    "floating point exception": 8,
+    "killed": 9,
+    "segmentation fault": 11,
+    "terminated": 15,
+}
+_WORDS = r"Segmentation fault|Bus error|Killed|Aborted|Illegal instruction|Floating point exception|Terminated|Hangup"
+
+_HOST_AND_PID = re.compile(
+    r"\[(?P<host>[A-Za-z][\w.-]{0,120}):(?P<pid>\d{1,10})(?::\d+:\d+)?\] {1,4}(?:\*\*\*|Signal|Caught)"
+)
+_SIGNALS = tuple(
+    re.compile(expression)
+    for expression in (
+        rf"^(?P<words>{_WORDS})(?:: \d{{1,2}})? ?(?:\(core dumped\))?\.?\s{{0,4}}$",
+        rf"^\S{{1,200}}: line \d{{1,7}}: {{1,8}}(?P<victim>\d{{1,10}}) (?P<words>{_WORDS})\b",
+        rf"Signal: (?:{_WORDS}|[A-Z][\w ]{{1,40}}) \((?P<number>\d{{1,2}})\)",
+        r"Caught signal (?P<number>\d{1,2}) \(",
+        r"\*\*\* Process received signal \*\*\*",
+        rf"Fatal Python error: (?:(?P<words>{_WORDS})|[A-Z])",
+        r"Segfault encountered(?P<segv>)",
+        (
+            r"(?P<abort>)(?:double free or corruption \(|corrupted size vs\. prev_size|corrupted double-linked list"
+            r"|stack smashing detected"
+            r"|buffer overflow detected \*\*\*|terminate called (?:without an active|after throwing|recursively))"
+        ),
+        r"(?P<abort>)(?:malloc|free|realloc|calloc|malloc_consolidate|munmap_chunk|mremap_chunk)\(\): [a-z]",
+        r"[Tt]erminating process (?P<victim>\d{1,10}) via signal (?P<name>SIG[A-Z0-9]{2,5})",
+        r"Signal (?P<number>\d{1,2}) \(SIG[A-Z0-9]{2,5}\) received by PID (?P<victim>\d{1,10})",
+        r"Received (?P<name>SIG(?:TERM|INT|USR1|USR2|HUP|CONT))\b",
+        (
+            rf"DataLoader worker \(pid\(?s?\)? ?(?P<victim>\d{{1,10}})\) is killed by signal: (?:(?P<words>{_WORDS})"
+            rf"|[A-Z])"
+        ),
+        r"Killing subprocess (?P<victim>\d{1,10})",
+    )
+)
+_EXITS = tuple(
+    (launcher, re.compile(expression))
+    for launcher, expression in (
+        ("spawn", r"\bprocess \d{1,6} terminated with signal (?P<name>SIG[A-Z0-9]{2,5})"),
+        ("spawn", r"\bprocess \d{1,6} terminated with exit code (?P<code>-?\d{1,4})"),
+        ("deepspeed", r"exits with return code = (?P<code>-?\d{1,4})"),
+        ("deepspeed", r"\bProcess (?P<victim>\d{1,10}) exits (?P<well>successfully)"),
+        ("subprocess", r"died with <Signals\.(?P<name>SIG[A-Z0-9]{2,5}): \d"),
+        ("subprocess", r"returned non-zero exit status (?P<code>\d{1,4})"),
+        ("github-actions", r"Process completed with exit code (?P<code>\d{1,4})"),
+        ("lsf", r"^TERM_(?:MEMLIMIT|RUNLIMIT|OWNER|ADMIN|PREEMPT|SWAP|EXTERNAL_SIGNAL|UNKNOWN)\b"),
+        ("pbs", r"=>> PBS: job killed: "),
+    )
+)
+# One of these stands in every line that an expression above can match, and in few others.
+_LITERALS = (
+    "ignal",
+    "egmentation",
+    "Killed",
+    "Aborted",
+    "Bus error",
+    "Fatal Python",
+    "corrupt",
+    "smashing",
+    "(): ",
+    "Segfault",
+    "terminate",
+    "Terminat",
+    "Received SIG",
+    "Killing sub",
+    "exit code",
+    "exits ",
+    "exit status",
+    "Signals.",
+    "TERM_",
+    "PBS: ",
+    "overflow detected ***",
+    "Illegal",
+    "Floating",
+    "Hangup",
+)
+
+
+def read(line: LogLine) -> Event | None:
+    """Return a signal or an exit that the line tells of; None for any other line."""
+    text = line.text
+    for literal in _LITERALS:
+        if literal in text:
+            return _exit(line) or _signal(line)
+    return None
+
+
+def _exit(line: LogLine) -> ProcessExit | None:
+    for launcher, expression in _EXITS:
+        if match := expression.search(line.text):
+            said = match.groupdict()
+            code = 0 if said.get("well") else _integer(said.get("code"))
+            return ProcessExit(
+                at=line.at,
+                origin=line.origin,
+                when=line.when,
+                message=line.text,
+                repeated=line.repeated,
+                launcher=launcher,
+                exit_code=code,
+                signal=_BY_NAME.get(said.get("name") or "") or signal_of(code),
+                victim=_integer(said.get("victim")),
+            )
+    return None
+
+
+def _signal(line: LogLine) -> ProcessSignal | None:
+    for expression in _SIGNALS:
+        if match := expression.search(line.text):
+            said = match.groupdict()
+            return ProcessSignal(
+                at=line.at,
+                origin=line.origin.completed_by(_writer(line.text)),
+                when=line.when,
+                message=line.text,
+                repeated=line.repeated,
+                signal=_number(said),
+                victim=_integer(said.get("victim")),
+            )
+    return None
+
+
+def _writer(text: str) -> Origin:
+    """Return the host and pid that Open MPI and UCX put before a crash report."""
+    match = _HOST_AND_PID.search(text)
+    return Origin(host=match["host"], pid=int(match["pid"])) if match else Origin()
+
+
+def _number(said: dict[str, str | None]) -> int | None:
+    if said.get("number"):
+        return _integer(said["number"])
+    if said.get("abort") is not None:
+        return 6
+    if said.get("segv") is not None:
+        return 11
+    return _BY_NAME.get(said.get("name") or "") or _BY_WORDS.get((said.get("words") or "").lower())
+
+
+def _integer(digits: str | None) -> int | None:
+    return int(digits) if digits else None
+
+
+def signal_of(exit_code: int | None) -> int | None:
+    """Return the signal that an exit code stands for: -9 in Python's manner, 137 in a shell's."""
+    if exit_code is None:
+        return None
+    if exit_code < 0:
+        return -exit_code
+    return exit_code - 128 if 129 <= exit_code <= 159 else None
