@@ -1,0 +1,1 @@
+"""rules/*.yaml to Rulebook."""

@@ -1,0 +1,209 @@
+"""Rule: the compiled, frozen form of one rule file. The file's form is `document.py`'s alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import regex
+
+from nccl_logscan.taxonomy import Action, Category, Role, Severity
+
+SEARCH_SECONDS = 0.25
+SEARCHED_CHARACTERS = 8_192
+STALLS_ALLOWED = 8
+
+
+@dataclass(slots=True)
+class _Working:
+    """What a pattern learns while it is used: its compiled form, and how often it ran out of time."""
+
+    compiled: regex.Pattern[str] | None = None
+    stalls: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """An expression and a literal that every match must contain ("" if none could be proved).
+
+    Patterns are searched, not anchored, with the `regex` package and a time limit. A linear engine (RE2, Hyperscan)
+    would need no limit, but has no look-around, which telling near misses apart needs, and no wheels for every
+    platform that Python runs on. What bounds an expression instead: `rules check` refuses nested repeats that it can
+    prove dangerous, only the first 8,192 characters are searched, a search ends after 0.25 s without a match, and
+    after eight such ends the pattern is retired for the rest of the scan: a hostile log costs a pattern 2 s at most.
+
+    Compiling waits for the first search: most patterns of a rulebook meet no line that holds their literal.
+    """
+
+    text: str
+    literal: str = ""
+    _working: _Working = field(default_factory=_Working, init=False, repr=False, compare=False)
+
+    @property
+    def stalls(self) -> int:
+        """How many searches ran out of time since the pattern was made or `rearm` was called."""
+        return self._working.stalls
+
+    def rearm(self) -> None:
+        """Forget earlier stalls: a new scan begins."""
+        self._working.stalls = 0
+
+    def search(self, text: str) -> regex.Match[str] | None:
+        """Return the first match in `text`, cut to its bound; None also where the time ran out."""
+        working = self._working
+        compiled = working.compiled
+        if compiled is None:
+            compiled = working.compiled = regex.compile(self.text)
+        if working.stalls >= STALLS_ALLOWED:
+            return None
+        try:
+            return compiled.search(text[:SEARCHED_CHARACTERS], timeout=SEARCH_SECONDS)
+        except TimeoutError:
+            working.stalls += 1
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """How one failure is worded, and by which versions ("" : any)."""
+
+    pattern: Pattern
+    nccl: str = ""
+    torch: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """A condition on a typed field: equal to one of `values`, or within [at_least, at_most]."""
+
+    values: tuple[str | int | float | bool | None, ...] = ()
+    at_least: float | None = None
+    at_most: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Nearby:
+    """A second event close by. `same`: process, rank, host, source or any. `order`: before, after or either."""
+
+    events: tuple[str, ...]
+    pattern: Pattern | None
+    within_lines: int
+    same: str = "any"
+    order: str = "either"
+
+
+@dataclass(frozen=True, slots=True)
+class Matcher:
+    """What a rule asks: either a detector's name, or events with wordings and conditions.
+
+    `fallback`: only where no other rule fires on the event. Keys of `where` may be dotted (`site.file`).
+    """
+
+    events: tuple[str, ...] = ()
+    wordings: tuple[Wording, ...] = ()
+    where: Mapping[str, Test] = field(default_factory=dict)
+    unless: tuple[Pattern, ...] = ()
+    near: tuple[Nearby, ...] = ()
+    not_followed_by: tuple[Nearby, ...] = ()
+    detector: str | None = None
+    fallback: bool = False
+
+    def patterns(self) -> Iterator[Pattern]:
+        """Every expression that this matcher may search."""
+        yield from (wording.pattern for wording in self.wordings)
+        yield from self.unless
+        yield from (nearby.pattern for nearby in (*self.near, *self.not_followed_by) if nearby.pattern is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing to look at or to do. `owner`: user, cluster-admin, vendor. `effect`: inspect, workaround, fix."""
+
+    do: str
+    run: str | None = None
+    owner: str = "user"
+    effect: str = "inspect"
+    on: str | None = None
+    kind: str | None = None
+    setting: str | None = None
+    to: str | None = None
+    why: str | None = None
+    risk: str | None = None
+    do_not: bool = False
+    since: str | None = None
+    until: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """Where a fact of the rule is from."""
+
+    title: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A log and what the rule must make of it: `captures` for a hit; `also` names other rules that fire on it."""
+
+    name: str
+    log: str
+    source: str
+    captures: Mapping[str, str] = field(default_factory=dict)
+    also: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One failure (or harmless line) and all that is known of it.
+
+    `strength`, 0 to 100, says how conclusively the words alone point to the category (see rules/README.md). `blames`
+    says whose rank the culprit is: observer (who wrote the line), captured (a group named `rank`), peer, none.
+    `explains` holds ids and globs of ids that follow from this failure. `defined_at` is file:line.
+    """
+
+    id: str
+    title: str
+    category: Category
+    role: Role
+    severity: Severity
+    strength: int
+    match: Matcher
+    same_failure: tuple[str, ...]
+    explains: tuple[str, ...]
+    blames: str
+    action: Action
+    summary: str
+    what: str
+    why: str
+    confirm: tuple[Step, ...]
+    remediation: tuple[Step, ...]
+    references: tuple[Reference, ...]
+    hits: tuple[Example, ...]
+    misses: tuple[Example, ...]
+    formerly: tuple[str, ...]
+    defined_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rulebook:
+    """Every rule, by id in sorted order, and a digest over the files they came from (sha256, hex)."""
+
+    rules: Mapping[str, Rule]
+    digest: str
+
+    def stalled(self) -> tuple[tuple[str, str], ...]:
+        """Return (rule id, expression) of every pattern that ran out of time, so that a report can say so."""
+        return tuple(
+            (rule.id, pattern.text)
+            for rule in self.rules.values()
+            for pattern in rule.match.patterns()
+            if pattern.stalls
+        )
+
+    def rearm(self) -> None:
+        """Forget what ran out of time in an earlier scan."""
+        for rule in self.rules.values():
+            for pattern in rule.match.patterns():
+                pattern.rearm()
