@@ -1,0 +1,1 @@
+"""Events and a Rulebook to findings and a verdict."""

@@ -1,0 +1,74 @@
+"""Where the failure began: rank, host, process, device, adapter, peer."""
+
+from __future__ import annotations
+
+from nccl_logscan.diagnosis.findings import Evidence, Finding
+from nccl_logscan.diagnosis.identity import Identity, Who
+from nccl_logscan.diagnosis.verdict import Culprit
+
+
+def find_culprit(cause: Finding, identity: Identity) -> Culprit:
+    """Return the culprit of the deciding finding, as its rule's `blames` says."""
+    captures = cause.captures
+    rank = _rank(cause, identity)
+    observer = _observer(cause, rank, identity)
+    spoke = cause.rule.blames in {"observer", "captured"} and (rank is None or _said_by(observer, rank, identity))
+    origin = observer.origin
+    host = (
+        captures.get("host")
+        or (origin.host if spoke else None)
+        or (identity.host_of(rank) if rank is not None else None)
+    )
+    pid = _whole(captures.get("pid")) or (origin.pid if spoke else None)
+    return Culprit(
+        rank=rank,
+        host=host or (origin.pod if spoke else None),
+        pid=pid if pid is not None or rank is None else identity.pid_of(rank),
+        device=_whole(captures.get("device")) if "device" in captures else (origin.device if spoke else None),
+        adapter=captures.get("adapter"),
+        peer=captures.get("peer"),
+        process_group=captures.get("process_group"),
+    )
+
+
+def _rank(cause: Finding, identity: Identity) -> int | None:
+    if cause.rule.blames == "none":
+        return None
+    told = _whole(cause.captures.get("rank"))
+    if told is not None and cause.rule.blames != "peer":
+        return told
+    if cause.rule.blames == "peer":
+        return told if told is not None else _by_elimination(cause, identity)
+    if cause.rule.blames == "captured":
+        return cause.ranks[0] if len(cause.ranks) == 1 else None
+    return _first_to_say(cause)
+
+
+def _by_elimination(cause: Finding, identity: Identity) -> int | None:
+    """The one rank that did not complain of its peer; None if several did not."""
+    if not cause.ranks:
+        return None
+    silent = identity.absent(cause.ranks)
+    return silent[0] if len(silent) == 1 else None
+
+
+def _first_to_say(cause: Finding) -> int | None:
+    """The first rank to say it; by time where all say it at times of one clock, else by reading order."""
+    return cause.ranks[0] if cause.ranks else None
+
+
+def _observer(cause: Finding, rank: int | None, identity: Identity) -> Evidence:
+    for sample in cause.samples:
+        if rank is not None and _said_by(sample, rank, identity):
+            return sample
+    return cause.first
+
+
+def _said_by(sample: Evidence, rank: int, identity: Identity) -> bool:
+    origin = sample.origin
+    sayer = Who(sample.at.source, origin.host, origin.pid, origin.rank, origin.local_rank, origin.task)
+    return identity.rank_of(sayer) == rank
+
+
+def _whole(text: str | None) -> int | None:
+    return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) < 10 else None

@@ -1,0 +1,28 @@
+"""Questions across lines and ranks that one line cannot answer; the rule of a detector's name words its answer."""
+
+from __future__ import annotations
+
+from nccl_logscan.diagnosis.detectors.desync_report import DesyncReport
+from nccl_logscan.diagnosis.detectors.detection import Detection, Detector, Scene
+from nccl_logscan.diagnosis.detectors.heterogeneity import Heterogeneity
+from nccl_logscan.diagnosis.detectors.nccl_versions import NcclVersions
+from nccl_logscan.diagnosis.detectors.precision import Losses, LossScales
+from nccl_logscan.diagnosis.detectors.startup import Benchmark, Startup
+from nccl_logscan.diagnosis.detectors.watchdog import Watchdog
+
+DETECTORS: tuple[type[Detector], ...] = (
+    Watchdog,
+    DesyncReport,
+    LossScales,
+    Losses,
+    NcclVersions,
+    Heterogeneity,
+    Startup,
+    Benchmark,
+)
+"""Every detector; a scan makes one of each."""
+
+DETECTOR_NAMES = frozenset(name for detector in DETECTORS for name in detector.names)
+"""The names that a rule's `match.detector` may give."""
+
+__all__ = ["DETECTORS", "DETECTOR_NAMES", "Detection", "Detector", "Scene"]

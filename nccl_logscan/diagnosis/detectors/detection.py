@@ -1,0 +1,58 @@
+"""Detection: what a detector concludes; the rule with the detector's name owns its words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar, Protocol
+
+from nccl_logscan.diagnosis.endings import Endings
+from nccl_logscan.diagnosis.excerpts import Excerpt
+from nccl_logscan.diagnosis.findings import Finding
+from nccl_logscan.diagnosis.identity import Identity
+from nccl_logscan.diagnosis.matcher import Site
+from nccl_logscan.events.model import Event
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What is known when all lines have passed: who is who, how it ended, what the rules found."""
+
+    identity: Identity
+    endings: Endings
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """An answer to a detector's question. `ranks` are the ranks it points at, the culprit first; `excerpts` its
+    evidence, at least one.
+    """
+
+    detector: str
+    excerpts: tuple[Excerpt, ...]
+    order: int
+    last_order: int
+    captures: Mapping[str, str] = field(default_factory=dict)
+    ranks: tuple[int, ...] = ()
+    hosts: tuple[str, ...] = ()
+    count: int = 1
+    notes: tuple[str, ...] = ()
+
+
+class Detector(Protocol):
+    """A question across lines: fed with every event, asked once at the end."""
+
+    names: ClassVar[tuple[str, ...]]
+    kinds: ClassVar[frozenset[str]]
+
+    def feed(self, event: Event, site: Site) -> None:
+        """Look at an event of one of `kinds`."""
+
+    def conclude(self, scene: Scene) -> Iterator[Detection]:
+        """Yield what was detected."""
+
+
+def excerpt_of(event: Event, site: Site) -> Excerpt:
+    """Keep the line of an event that a detector may cite."""
+    return site.excerpts.take(event.at, site.text, event.origin, event.when, None)

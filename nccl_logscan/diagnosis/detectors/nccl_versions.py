@@ -1,0 +1,167 @@
+"""Do all ranks run one NCCL? From version banners, and from how each process words its start-up.
+
+Up to 2.21.5 only rank 0 prints the banner, so a second version in the job never names itself. But each version words
+its start-up lines in its own way: what one process prints narrows its version down to a range, and two ranges without a
+common version are two versions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, excerpt_of
+from nccl_logscan.diagnosis.excerpts import Excerpt
+from nccl_logscan.diagnosis.matcher import Site
+from nccl_logscan.events.model import Event, NcclVersion
+
+_Version = tuple[int, ...]
+_LIMIT = 16_384
+_NEWEST: _Version = (99,)
+_OLDEST: _Version = (0,)
+
+# Start-up wordings and the first and last release that has them (None: still in the newest), read from the format
+# strings of NVIDIA/nccl's tags v2.3.5-5 to v2.30.7-1.
+_WORDINGS: tuple[tuple[str, str, str | None], ...] = (
+    ("Bootstrap : Using ", "2.4.2", "2.23.4"),
+    ("Bootstrap: Using ", "2.24.3", None),
+    ("NET/Plugin : Plugin load returned ", "2.4.2", "2.20.5"),
+    ("NET/Plugin : Plugin load (", "2.17.1", "2.18.6"),
+    ("NET/Plugin : No plugin found (libnccl-net.so), ", "2.5.6", "2.16.5"),
+    ("NET/Plugin : No plugin found, using internal", "2.17.1", "2.18.6"),
+    ("NET/Plugin : dlerror=", "2.19.1", "2.20.5"),
+    ("NET/Plugin: Plugin load returned ", "2.21.5", "2.21.5"),
+    ("NET/Plugin: Using internal network plugin.", "2.21.5", "2.25.1"),
+    ("NET/Plugin: Could not find:", "2.22.3", None),
+    ("Using non-device net plugin version ", "2.19.1", "2.21.5"),
+    ("Initialized NET plugin ", "2.27.3", None),
+    ("Assigned NET plugin ", "2.27.3", None),
+    ("TUNER/Plugin: ", "2.21.5", None),
+    ("PROFILER/Plugin: ", "2.23.4", None),
+    ("ENV/Plugin: ", "2.28.7", None),
+    ("ncclOsDlopen(", "2.30.3", None),
+    ("Connection to proxy localRank ", "2.12.7", "2.18.6"),
+    ("Connected to proxy localRank ", "2.19.1", "2.30.4"),
+    ("[Proxy Service] Device ", "2.23.4", None),
+    ("Bootstrap timings total ", "2.23.4", None),
+    ("RAS client listening socket at ", "2.24.3", None),
+    ("Init timings: rank ", "2.22.3", "2.22.3"),
+    ("Init timings - ", "2.23.4", None),
+    ("Comm config ", "2.17.1", None),
+    ("comm 0x", "2.4.2", "2.22.3"),
+    ("ncclCommInitRank comm 0x", "2.21.5", None),
+    ("ncclCommInitRankConfig comm 0x", "2.23.4", None),
+    ("[Rank ", "2.29.2", None),
+)
+_INIT_START = re.compile(r"comm 0x[0-9a-f]+ rank \d+ nranks \d+ .* - Init START$")
+
+
+@dataclass(slots=True)
+class _Process:
+    """The range of versions that what a process printed allows, and the lines that narrowed it."""
+
+    name: str
+    low: _Version = _OLDEST
+    high: _Version = _NEWEST
+    order: int = 0
+    excerpts: list[Excerpt] = field(default_factory=list)
+
+    def narrow(self, low: _Version, high: _Version) -> bool:
+        """Take in one line's range; return whether it told something new."""
+        new = (max(self.low, low), min(self.high, high))
+        if new == (self.low, self.high):
+            return False
+        self.low, self.high = new
+        return True
+
+    @property
+    def told(self) -> str:
+        """The version or range in words."""
+        low, high = _shown(self.low), _shown(self.high)
+        if low == high:
+            return low
+        return f"{low} or later" if self.high == _NEWEST else f"{low} to {high}"
+
+
+class NcclVersions:
+    """Narrows down each process's version and compares them."""
+
+    names: ClassVar[tuple[str, ...]] = ("nccl-versions-differ",)
+    kinds: ClassVar[frozenset[str]] = frozenset({"nccl.version", "nccl.info", "nccl.init", "nccl.network"})
+
+    def __init__(self) -> None:
+        self._processes: dict[tuple[str, int], _Process] = {}
+        self._latest: dict[str, _Process] = {}
+        self._by_first: dict[str, list[tuple[str, _Version, _Version]]] = {}
+        for wording, first, last in _WORDINGS:
+            entry = (wording, _parsed(first), _parsed(last) if last else _NEWEST)
+            self._by_first.setdefault(wording[0], []).append(entry)
+
+    def feed(self, event: Event, site: Site) -> None:
+        """Take in a line of NCCL's start-up."""
+        process = self._process(event)
+        if process is None:
+            return
+        if isinstance(event, NcclVersion):
+            exact = _parsed(event.version)
+            self._narrow(process, exact, exact, event, site)
+            return
+        for low, high in self._ranges(event.message):
+            self._narrow(process, low, high, event, site)
+
+    def _process(self, event: Event) -> _Process | None:
+        """The process that wrote a line; a bare banner is taken for the process that wrote just before it."""
+        origin = event.origin
+        if origin.pid is None:
+            return self._latest.get(event.at.source)
+        key = (origin.host or event.at.source, origin.pid)
+        process = self._processes.get(key)
+        if process is None:
+            if len(self._processes) >= _LIMIT:
+                return None
+            process = self._processes[key] = _Process(f"{key[0]}:{key[1]}")
+        self._latest[event.at.source] = process
+        return process
+
+    def _ranges(self, message: str) -> Iterator[tuple[_Version, _Version]]:
+        for wording, low, high in self._by_first.get(message[:1], ()):
+            if message.startswith(wording):
+                yield low, high
+        if message.startswith("comm 0x") and _INIT_START.match(message[:400]):
+            yield _parsed("2.18.3"), _parsed("2.20.5")
+
+    @staticmethod
+    def _narrow(process: _Process, low: _Version, high: _Version, event: Event, site: Site) -> None:
+        if process.narrow(low, high):
+            process.order = process.order or site.order
+            if len(process.excerpts) < 3:
+                process.excerpts.append(excerpt_of(event, site))
+
+    def conclude(self, scene: Scene) -> Iterator[Detection]:  # noqa: ARG002 - versions say all that is needed
+        """Yield a detection where two processes can't have the same version."""
+        known = [process for process in self._processes.values() if process.low <= process.high and process.excerpts]
+        if not known:
+            return
+        oldest = min(known, key=lambda process: process.high)
+        newest = max(known, key=lambda process: process.low)
+        if oldest.high >= newest.low:
+            return
+        excerpts = [*oldest.excerpts, *newest.excerpts]
+        yield Detection(
+            "nccl-versions-differ",
+            tuple(excerpts),
+            min(oldest.order, newest.order),
+            max(oldest.order, newest.order),
+            {"values": f"{oldest.told} on {oldest.name}; {newest.told} on {newest.name}"},
+            count=2,
+        )
+
+
+def _parsed(version: str) -> _Version:
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
+
+
+def _shown(version: _Version) -> str:
+    return ".".join(str(part) for part in version)

@@ -1,0 +1,102 @@
+"""How the job ended, as far as its log tells: progress, completion, exits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from nccl_logscan.diagnosis.identity import Who, who
+from nccl_logscan.events.model import (
+    ElasticAgent,
+    ElasticExit,
+    Event,
+    KernelOom,
+    NcclInit,
+    ProcessExit,
+    ProcessSignal,
+    PythonException,
+    TrainEnd,
+    TrainStep,
+)
+
+_LIMIT = 65_536
+
+
+@dataclass(slots=True)
+class Endings:
+    """Orders (positions in reading order) of the last signs of life, and every exit that was told.
+
+    `steps` holds the last TrainStep of each sayer with its order, `ended` the sayers that said they were done.
+    """
+
+    steps: dict[Who, tuple[TrainStep, int]] = field(default_factory=dict)
+    step_orders: list[int] = field(default_factory=list)
+    ended: dict[Who, int] = field(default_factory=dict)
+    destroyed: dict[Who, int] = field(default_factory=dict)
+    aborted: dict[Who, int] = field(default_factory=dict)
+    initialised: int = 0
+    failures: list[tuple[Event, int]] = field(default_factory=list)
+    exceptions: int = 0
+    agent_signal: tuple[Event, int] | None = None
+    last_order: int = 0
+
+    def feed(self, event: Event, order: int) -> None:
+        """Note an event."""
+        self.last_order = order
+        if isinstance(event, TrainStep):
+            self._step(event, order)
+        elif isinstance(event, TrainEnd):
+            self._note(self.ended, event, order)
+        elif isinstance(event, NcclInit):
+            self._phase(event, order)
+        elif isinstance(event, ElasticExit | ProcessExit | ProcessSignal | KernelOom):
+            self._exit(event, order)
+        elif isinstance(event, PythonException):
+            self.exceptions += 1
+        elif isinstance(event, ElasticAgent) and event.signal and self.agent_signal is None:
+            self.agent_signal = (event, order)
+
+    def _step(self, event: TrainStep, order: int) -> None:
+        sayer = who(event)
+        if sayer in self.steps or len(self.steps) < _LIMIT:
+            self.steps[sayer] = (event, order)
+        if len(self.step_orders) >= _LIMIT:
+            del self.step_orders[: _LIMIT // 2]
+        self.step_orders.append(order)
+
+    def _phase(self, event: NcclInit, order: int) -> None:
+        if event.phase == "destroy":
+            self._note(self.destroyed, event, order)
+        elif event.phase == "abort":
+            self._note(self.aborted, event, order)
+        elif event.phase == "complete":
+            self.initialised += 1
+
+    def _exit(self, event: Event, order: int) -> None:
+        failed = getattr(event, "exit_code", 1) != 0
+        if failed and len(self.failures) < _LIMIT:
+            self.failures.append((event, order))
+
+    @staticmethod
+    def _note(orders: dict[Who, int], event: Event, order: int) -> None:
+        sayer = who(event)
+        if sayer in orders or len(orders) < _LIMIT:
+            orders[sayer] = order
+
+    @property
+    def finished(self) -> bool:
+        """Whether the job says that it ended well and nothing says otherwise."""
+        return bool(self.ended) and not self.failures and self.exceptions == 0
+
+    @property
+    def wound_down(self) -> bool:
+        """Whether communicators were destroyed in order, none aborted, and no process failed."""
+        return bool(self.destroyed) and not self.aborted and not self.failures and self.exceptions == 0
+
+    @property
+    def progressed(self) -> bool:
+        """Whether training steps were logged and no process failed."""
+        return bool(self.steps) and not self.failures and self.exceptions == 0
+
+    def steps_after(self, order: int) -> int:
+        """Return how many training steps were logged after a point in reading order."""
+        return sum(1 for step in self.step_orders if step > order)

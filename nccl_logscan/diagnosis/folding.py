@@ -1,0 +1,82 @@
+"""OpenFinding: a finding while lines still pass; repeats are folded, memory is bounded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from nccl_logscan.diagnosis.excerpts import TEXT_LIMIT, Excerpt
+from nccl_logscan.diagnosis.findings import Evidence, Finding
+from nccl_logscan.diagnosis.identity import Identity, Who
+from nccl_logscan.position import Instant, Origin, Position
+from nccl_logscan.rulebook.rule import Rule
+
+SAMPLES = 5
+SAYERS = 16_384
+
+
+@dataclass(slots=True)
+class OpenFinding:
+    """A rule's matches so far. `sayers` remembers who said it, first ones first, at most SAYERS of them."""
+
+    rule: Rule
+    key: tuple[str, ...]
+    captures: Mapping[str, str]
+    order: int
+    last_order: int
+    count: int = 0
+    sayers: dict[Who, None] = field(default_factory=dict)
+    samples: list[Excerpt] = field(default_factory=list)
+    last_at: Position | None = None
+    last_text: str = ""
+    last_origin: Origin = field(default_factory=Origin)
+    last_when: Instant | None = None
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, sayer: Who, order: int, times: int) -> bool:
+        """Count a match; return whether it is worth an excerpt (a new sayer, while there is room)."""
+        self.count += times
+        self.last_order = order
+        is_new = sayer not in self.sayers
+        if is_new and len(self.sayers) < SAYERS:
+            self.sayers[sayer] = None
+        return len(self.samples) < SAMPLES and (is_new or len(self.samples) < 2)
+
+    def end(self, at: Position, text: str, origin: Origin, when: Instant | None) -> None:
+        """Remember the latest line."""
+        self.last_at, self.last_text, self.last_origin, self.last_when = at, text, origin, when
+
+    def close(self, identity: Identity) -> Finding:
+        """Return the finding, with ranks and hosts resolved."""
+        samples = tuple(evidence_of(excerpt) for excerpt in self.samples)
+        last = samples[-1]
+        if self.last_at is not None and self.last_at != last.at:
+            last = Evidence(self.last_at, self.last_text[:TEXT_LIMIT], self.last_origin, self.last_when)
+        ranks = (identity.rank_of(sayer) for sayer in self.sayers)
+        hosts = (sayer.host for sayer in self.sayers)
+        return Finding(
+            rule=self.rule,
+            key=self.key,
+            captures=self.captures,
+            count=self.count,
+            ranks=tuple(dict.fromkeys(rank for rank in ranks if rank is not None)),
+            hosts=tuple(dict.fromkeys(host for host in hosts if host is not None)),
+            samples=samples,
+            last=last,
+            order=self.order,
+            last_order=self.last_order,
+            notes=tuple(self.notes),
+        )
+
+
+def evidence_of(excerpt: Excerpt) -> Evidence:
+    """Return an excerpt as evidence, once its lines have passed."""
+    return Evidence(
+        excerpt.at,
+        excerpt.text,
+        excerpt.origin,
+        excerpt.when,
+        excerpt.highlight,
+        excerpt.before,
+        tuple(excerpt.after),
+    )

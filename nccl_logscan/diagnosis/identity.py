@@ -1,0 +1,182 @@
+"""Who is who: from what the log says of processes to global ranks and hosts."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from nccl_logscan.events.model import ElasticExit, Event, NcclInit
+from nccl_logscan.position import Origin
+
+_Process = tuple[str, int]
+
+# rank3.log, rank-03.txt, rank_3/..., trainer.rank3.err, log_rank12; torchelastic's attempt_0/3/stderr.log and Slurm's
+# job.3.out say a local rank or a task.
+_RANK_IN_NAME = re.compile(r"(?i)(?:^|[/_.\-!])(?:global[_-]?)?rank[_-]?(\d{1,6})(?=[/_.\-]|$)")
+_LOCAL_RANK_IN_NAME = re.compile(r"(?:^|/)attempt_\d+/(\d{1,4})/(?:stdout|stderr)\.log$")
+
+
+@dataclass(frozen=True, slots=True)
+class Who:
+    """The sayer of a line, as far as its line says: what a finding keeps, to be resolved at the end of the scan."""
+
+    source: str
+    host: str | None
+    pid: int | None
+    rank: int | None
+    local_rank: int | None
+    task: int | None
+
+
+def who(event: Event) -> Who:
+    """Return who said `event`."""
+    origin = event.origin
+    return Who(event.at.source, origin.host, origin.pid, origin.rank, origin.local_rank, origin.task)
+
+
+class Identity:
+    """Learns, event by event, which process is which global rank; answers once the scan is over.
+
+    The communicator with the most ranks is taken for the world: its rank is the global one. Bounded: at most
+    `limit` processes are remembered.
+    """
+
+    def __init__(self, limit: int = 65_536) -> None:
+        self._limit = limit
+        self._in_world: dict[_Process, tuple[int, int]] = {}
+        self._rank_of_pid: dict[int, set[int]] = defaultdict(set)
+        self._hosts: dict[str, None] = {}
+        self._sources: dict[str, set[int]] = defaultdict(set)
+        self._host_of_rank: dict[int, str] = {}
+        self._pid_of_rank: dict[int, int] = {}
+        self._ranks: set[int] = set()
+        self._world = 0
+
+    def feed(self, event: Event) -> None:
+        """Learn from an event."""
+        origin = event.origin
+        if origin.host is not None and origin.host not in self._hosts and len(self._hosts) < self._limit:
+            self._hosts[origin.host] = None
+        if isinstance(event, NcclInit):
+            self._learn_communicator(event)
+        if origin.rank is not None and len(self._ranks) < self._limit:
+            self._learn_rank(event, origin.rank)
+
+    def _learn_communicator(self, event: NcclInit) -> None:
+        origin = event.origin
+        if event.rank is None or event.nranks is None or origin.pid is None:
+            return
+        process = (origin.host or "", origin.pid)
+        known = self._in_world.get(process)
+        if (known is None and len(self._in_world) < self._limit) or (known is not None and known[1] < event.nranks):
+            self._in_world[process] = (event.rank, event.nranks)
+        self._world = max(self._world, event.nranks)
+
+    def _learn_rank(self, event: Event, rank: int) -> None:
+        origin = event.origin
+        self._ranks.add(rank)
+        self._sources[event.at.source].add(rank)
+        if origin.pid is not None:
+            self._rank_of_pid[origin.pid].add(rank)
+            self._pid_of_rank.setdefault(rank, origin.pid)
+        host = origin.host
+        if host is not None and not (isinstance(event, ElasticExit) and host == "localhost"):
+            self._host_of_rank.setdefault(rank, host)
+
+    def learn_world(self, size: int) -> None:
+        """Learn a world size that the log states."""
+        self._world = max(self._world, size)
+
+    def learn_source(self, name: str) -> None:
+        """Learn from a file's name which rank wrote it."""
+        if (rank := rank_in_name(name)) is not None:
+            self._ranks.add(rank)
+
+    @property
+    def world_size(self) -> int | None:
+        """The largest world the log tells of; None if it tells of none."""
+        return max(self._world, max(self.ranks, default=-1) + 1) or None
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """Hosts in the order of their first line."""
+        return tuple(self._hosts)
+
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        """Every global rank that spoke or was spoken of by name."""
+        ranks = set(self._ranks)
+        ranks.update(rank for rank, nranks in self._in_world.values() if nranks == self._world)
+        return tuple(sorted(ranks))
+
+    def rank_of(self, sayer: Who) -> int | None:
+        """Return the global rank of who said a line; None where the log does not tell."""
+        if sayer.rank is not None:
+            return sayer.rank
+        return (
+            self._rank_by_process(sayer)
+            if sayer.pid is not None and self._rank_by_process(sayer) is not None
+            else self._rank_by_place(sayer)
+        )
+
+    def _rank_by_process(self, sayer: Who) -> int | None:
+        assert sayer.pid is not None
+        known = self._in_world.get((sayer.host or "", sayer.pid))
+        if known is None and sayer.host is None:
+            same_pid = [value for (_, pid), value in self._in_world.items() if pid == sayer.pid]
+            known = same_pid[0] if len(same_pid) == 1 else None
+        if known is not None and known[1] == self._world:
+            return known[0]
+        told = self._rank_of_pid.get(sayer.pid, set())
+        return next(iter(told)) if len(told) == 1 else None
+
+    def _rank_by_place(self, sayer: Who) -> int | None:
+        if (named := rank_in_name(sayer.source)) is not None:
+            return named
+        local = sayer.local_rank
+        if local is None and (match := _LOCAL_RANK_IN_NAME.search(sayer.source)):
+            local = int(match[1])
+        if local is not None and len(self._hosts) <= 1:
+            return local
+        if sayer.task is not None and (self._world == 0 or sayer.task < self._world):
+            return sayer.task
+        told = self._sources.get(sayer.source, set())
+        return next(iter(told)) if len(told) == 1 and local is None and len(self._sources) > 1 else None
+
+    def host_of(self, rank: int) -> str | None:
+        """Return the host of a global rank."""
+        for (host, _), (known, nranks) in self._in_world.items():
+            if known == rank and nranks == self._world:
+                return host or None
+        return self._host_of_rank.get(rank)
+
+    def pid_of(self, rank: int) -> int | None:
+        """Return the process of a global rank."""
+        for (_, pid), (known, nranks) in self._in_world.items():
+            if known == rank and nranks == self._world:
+                return pid
+        return self._pid_of_rank.get(rank)
+
+    def absent(self, present: Iterable[int]) -> tuple[int, ...]:
+        """Return the ranks of the world that are not in `present`."""
+        present = set(present)
+        return tuple(rank for rank in range(self.world_size or 0) if rank not in present)
+
+
+def rank_in_name(name: str) -> int | None:
+    """Return the global rank that a file's name tells, as in rank3.log; None if none or several."""
+    found = {int(rank) for rank in _RANK_IN_NAME.findall(name)}
+    return found.pop() if len(found) == 1 else None
+
+
+def most_common(values: Iterable[str]) -> str | None:
+    """Return the most frequent value; the first of equals; None of none."""
+    ranked = Counter(values).most_common(1)
+    return ranked[0][0] if ranked else None
+
+
+def as_origin(sayer: Who) -> Origin:
+    """Return what is known of a sayer as an Origin."""
+    return Origin(host=sayer.host, rank=sayer.rank, local_rank=sayer.local_rank, task=sayer.task, pid=sayer.pid)

@@ -1,0 +1,288 @@
+"""Matcher: one pass over the events; finds the rules that speak of each and folds repeats into findings.
+
+Rules are looked up by the kind of event; within a kind, an expression is tried only where the literal that it needs
+is in the message. What a message matched is remembered, since logs repeat themselves.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from nccl_logscan.diagnosis.excerpts import Excerpts
+from nccl_logscan.diagnosis.findings import Finding
+from nccl_logscan.diagnosis.folding import OpenFinding
+from nccl_logscan.diagnosis.identity import Identity, who
+from nccl_logscan.events.model import Event
+from nccl_logscan.position import Span
+from nccl_logscan.rulebook.rule import Nearby, Rule, Rulebook, Test
+
+MESSAGE_LIMIT = 8_192
+FINDINGS_PER_RULE = 64
+_MEMO = 8_192
+_HISTORY = 4_096
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A rule that speaks of a message: its captures and the matched columns (None: the whole message)."""
+
+    rule: Rule
+    captures: Mapping[str, str]
+    span: Span | None
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where the scan is while an event passes: the line's own text and the lines around it."""
+
+    text: str
+    excerpts: Excerpts
+    order: int
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """A match that a later event decides."""
+
+    hit: Hit
+    event: Event
+    site: Site
+    needed: list[Nearby]
+    forbidden: tuple[Nearby, ...]
+    deadline: int
+
+
+class Matcher:
+    """Feed it every event in reading order; then ask for the findings."""
+
+    def __init__(self, rulebook: Rulebook) -> None:
+        self._by_kind: dict[str, list[Rule]] = {}
+        for rule in rulebook.rules.values():
+            for kind in rule.match.events:
+                self._by_kind.setdefault(kind, []).append(rule)
+        self._watched = _kinds_asked_for(rulebook.rules.values())
+        self._memo: dict[tuple[str, str], tuple[Hit, ...]] = {}
+        self._open: dict[tuple[str, tuple[str, ...]], OpenFinding] = {}
+        self._per_rule: dict[str, int] = {}
+        self._history: deque[Event] = deque(maxlen=_HISTORY)
+        self._waiting: list[_Waiting] = []
+        self.overflowed: set[str] = set()
+
+    def feed(self, event: Event, site: Site) -> tuple[OpenFinding, ...] | None:
+        """Match an event. Return the findings it went to, () for none; None if that is not decided yet."""
+        if self._waiting:
+            self._decide(event)
+        hits = self._hits(event)
+        if event.kind in self._watched:
+            self._history.append(event)
+        if not hits:
+            return ()
+        opened: list[OpenFinding] = []
+        undecided = False
+        for hit in hits:
+            if hit.rule.match.near or hit.rule.match.not_followed_by:
+                undecided = self._consider(hit, event, site) or undecided
+            elif (finding := self._fold(hit, event, site)) is not None:
+                opened.append(finding)
+        return None if undecided else tuple(opened)
+
+    def finish(self) -> None:
+        """Decide what still waits: nothing more will follow."""
+        for waiting in self._waiting:
+            if not waiting.needed:
+                self._fold(waiting.hit, waiting.event, waiting.site)
+        self._waiting.clear()
+
+    def open_findings(self) -> Iterable[OpenFinding]:
+        """The findings so far, in the order in which they were opened."""
+        return self._open.values()
+
+    def close(self, identity: Identity) -> tuple[Finding, ...]:
+        """Return all findings, in the order of their first line."""
+        return tuple(finding.close(identity) for finding in self._open.values() if finding.samples)
+
+    def add(self, hit: Hit, event: Event, site: Site) -> OpenFinding | None:
+        """Fold a match that a detector made of an event."""
+        return self._fold(hit, event, site)
+
+    # --- matching one event ------------------------------------------------------------------------------
+
+    def _hits(self, event: Event) -> tuple[Hit, ...]:
+        rules = self._by_kind.get(event.kind)
+        if rules is None:
+            return ()
+        message = event.message[:MESSAGE_LIMIT]
+        key = (event.kind, message)
+        found = self._memo.get(key)
+        if found is None:
+            found = tuple(_match_all(rules, message))
+            if len(self._memo) >= _MEMO:
+                self._memo.clear()
+            self._memo[key] = found
+        if not found:
+            return ()
+        fitting = tuple(hit for hit in found if _fits(event, hit.rule.match.where))
+        specific = tuple(hit for hit in fitting if not hit.rule.match.fallback)
+        return specific or fitting
+
+    # --- conditions on other events ----------------------------------------------------------------------
+
+    def _consider(self, hit: Hit, event: Event, site: Site) -> bool:
+        needed = [near for near in hit.rule.match.near if not self._seen_before(near, event)]
+        if any(near.order == "before" for near in needed):
+            return False
+        forbidden = hit.rule.match.not_followed_by
+        if not needed and not forbidden:
+            self._fold(hit, event, site)
+            return True
+        reach = max(near.within_lines for near in (*needed, *forbidden))
+        self._waiting.append(_Waiting(hit, event, site, needed, forbidden, event.at.line + reach))
+        return True
+
+    def _seen_before(self, near: Nearby, event: Event) -> bool:
+        if near.order == "after":
+            return False
+        return any(_is_near(near, event, other) for other in reversed(self._history))
+
+    def _decide(self, event: Event) -> None:
+        still: list[_Waiting] = []
+        for waiting in self._waiting:
+            if event.at.source == waiting.event.at.source and event.at.line > waiting.deadline:
+                if not waiting.needed:
+                    self._fold(waiting.hit, waiting.event, waiting.site)
+                continue
+            if any(_is_near(near, waiting.event, event) for near in waiting.forbidden):
+                continue
+            waiting.needed = [near for near in waiting.needed if not _is_near(near, waiting.event, event)]
+            if not waiting.needed and not waiting.forbidden:
+                self._fold(waiting.hit, waiting.event, waiting.site)
+                continue
+            still.append(waiting)
+        self._waiting = still
+
+    # --- folding -----------------------------------------------------------------------------------------
+
+    def _fold(self, hit: Hit, event: Event, site: Site) -> OpenFinding | None:
+        key = tuple(hit.captures.get(name, "") for name in hit.rule.same_failure)
+        finding = self._open.get((hit.rule.id, key))
+        if finding is None:
+            finding = self._opened(hit, key, site.order)
+        if finding.add(who(event), site.order, event.repeated):
+            text, span = _shown(event, site.text, hit.span)
+            finding.samples.append(site.excerpts.take(event.at, text, event.origin, event.when, span))
+        else:
+            finding.end(event.at, site.text, event.origin, event.when)
+        return finding
+
+    def _opened(self, hit: Hit, key: tuple[str, ...], order: int) -> OpenFinding:
+        rule = hit.rule
+        if self._per_rule.get(rule.id, 0) >= FINDINGS_PER_RULE:
+            self.overflowed.add(rule.id)
+            key = ("(others)",)
+            if (rule.id, key) in self._open:
+                return self._open[rule.id, key]
+        self._per_rule[rule.id] = self._per_rule.get(rule.id, 0) + 1
+        finding = OpenFinding(rule, key, hit.captures, order, order)
+        self._open[rule.id, key] = finding
+        return finding
+
+
+def _match_all(rules: Iterable[Rule], message: str) -> Iterator[Hit]:
+    for rule in rules:
+        hit = _match(rule, message)
+        if hit is not None:
+            yield hit
+
+
+def _match(rule: Rule, message: str) -> Hit | None:
+    if not rule.match.wordings:
+        return None if _taken_back(rule, message) else Hit(rule, {}, None)
+    for wording in rule.match.wordings:
+        pattern = wording.pattern
+        if pattern.literal and pattern.literal not in message:
+            continue
+        match = pattern.search(message)
+        if match is not None:
+            if _taken_back(rule, message):
+                return None
+            captures = {name: value for name, value in match.groupdict().items() if value is not None}
+            return Hit(rule, captures, Span(*match.span()))
+    return None
+
+
+def _taken_back(rule: Rule, message: str) -> bool:
+    return any(
+        (not pattern.literal or pattern.literal in message) and pattern.search(message) is not None
+        for pattern in rule.match.unless
+    )
+
+
+def _fits(event: Event, where: Mapping[str, Test]) -> bool:
+    return all(_holds(_value(event, name), test) for name, test in where.items())
+
+
+def _value(event: Event, name: str) -> Any:
+    value: Any = event
+    for part in name.split("."):
+        value = getattr(value, part, None)
+    return value
+
+
+def _holds(value: Any, test: Test) -> bool:
+    if test.values:
+        return value in test.values
+    if value is None or isinstance(value, str):
+        return False
+    low = test.at_least is None or value >= test.at_least
+    return low and (test.at_most is None or value <= test.at_most)
+
+
+def _is_near(near: Nearby, event: Event, other: Event) -> bool:
+    if other.kind not in near.events or other.at.source != event.at.source:
+        return False
+    distance = other.at.line - event.at.line
+    in_reach = {
+        "before": -near.within_lines <= distance <= 0,
+        "after": 0 <= distance <= near.within_lines,
+    }.get(near.order, abs(distance) <= near.within_lines)
+    if not in_reach or not _is_same(near.same, event, other) or other is event:
+        return False
+    if near.pattern is None:
+        return True
+    return near.pattern.search(other.message[:MESSAGE_LIMIT]) is not None
+
+
+def _is_same(what: str, event: Event, other: Event) -> bool:
+    mine, its = event.origin, other.origin
+    if what == "process":
+        return (mine.host, mine.pid, mine.rank) == (its.host, its.pid, its.rank)
+    if what == "rank":
+        return mine.rank == its.rank
+    if what == "host":
+        return mine.host == its.host
+    return True
+
+
+def _shown(event: Event, line: str, span: Span | None) -> tuple[str, Span | None]:
+    """Return the text to show for an event, and the matched columns in it."""
+    at = line.find(event.message) if event.message else -1
+    if at < 0:
+        return (line or event.message), None
+    if span is None:
+        return line, Span(at, at + len(event.message))
+    return line, Span(at + span.start, at + span.end)
+
+
+def _kinds_asked_for(rules: Iterable[Rule]) -> frozenset[str]:
+    return frozenset(kind for rule in rules for near in rule.match.near for kind in near.events)
+
+
+@lru_cache(maxsize=65_536)
+def explains(globs: tuple[str, ...], rule_id: str) -> bool:
+    """Return whether one of a rule's `explains` entries names `rule_id`."""
+    return any(rule_id == glob or fnmatch.fnmatchcase(rule_id, glob) for glob in globs)

@@ -1,0 +1,69 @@
+"""The moments worth showing: starts, first and last steps, first lines of findings, exits. Bounded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from nccl_logscan.diagnosis.findings import Finding
+from nccl_logscan.diagnosis.identity import Identity, Who, who
+from nccl_logscan.diagnosis.verdict import TimelineEntry
+from nccl_logscan.events.model import ElasticExit, Event, NcclInit, ProcessExit, TrainEnd, TrainStep
+from nccl_logscan.taxonomy import Role
+
+_LIMIT = 400
+_TEXT = 300
+
+
+class Timeline:
+    """Keeps the first and the last event of each kind and sayer, for the kinds that mark a job's course."""
+
+    def __init__(self) -> None:
+        self._first: dict[tuple[str, Who], tuple[Event, int]] = {}
+        self._last: dict[tuple[str, Who], tuple[Event, int]] = {}
+
+    def feed(self, event: Event, order: int) -> None:
+        """Note an event if it marks the job's course."""
+        kind = _mark(event)
+        if kind is None:
+            return
+        key = (kind, who(event))
+        if key in self._first:
+            self._last[key] = (event, order)
+        elif len(self._first) < _LIMIT:
+            self._first[key] = (event, order)
+
+    def conclude(self, findings: Iterable[Finding], identity: Identity) -> tuple[TimelineEntry, ...]:
+        """Return the entries in reading order."""
+        entries: list[tuple[int, TimelineEntry]] = []
+        for chosen, label in ((self._first, "first"), (self._last, "last")):
+            for (kind, sayer), (event, order) in chosen.items():
+                named = f"{label} {kind}" if kind == "step" else kind
+                rank = identity.rank_of(sayer)
+                entries.append((order, _entry(event, named, rank)))
+        entries += [
+            (finding.order, _finding_entry(finding))
+            for finding in findings
+            if finding.rule.role not in {Role.BENIGN, Role.CONTEXT}
+        ]
+        entries.sort(key=lambda item: item[0])
+        return tuple(entry for _, entry in entries[:_LIMIT])
+
+
+def _mark(event: Event) -> str | None:
+    if isinstance(event, TrainStep):
+        return "step"
+    if isinstance(event, NcclInit):
+        return f"communicator {event.phase}"
+    if isinstance(event, TrainEnd):
+        return "finished"
+    return "exit" if isinstance(event, ElasticExit | ProcessExit) else None
+
+
+def _entry(event: Event, kind: str, rank: int | None) -> TimelineEntry:
+    return TimelineEntry(event.when, rank, event.origin.host, kind, event.message[:_TEXT], event.at)
+
+
+def _finding_entry(finding: Finding) -> TimelineEntry:
+    first = finding.first
+    rank = finding.ranks[0] if finding.ranks else None
+    return TimelineEntry(first.when, rank, first.origin.host, finding.rule.id, first.text[:_TEXT], first.at)

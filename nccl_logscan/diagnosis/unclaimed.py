@@ -1,0 +1,52 @@
+"""Warnings that no rule knew, grouped by template: shown, never dropped; bounded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nccl_logscan.diagnosis.verdict import UnclaimedGroup
+from nccl_logscan.events.mask import template
+from nccl_logscan.events.model import Event, NcclAttn, NcclWarn, PythonException, TorchC10, TorchProcessGroup
+from nccl_logscan.position import Position
+
+_SAMPLE = 500
+
+
+@dataclass(slots=True)
+class _Group:
+    count: int
+    first: Position
+    sample: str
+
+
+class Unclaimed:
+    """Groups at most `limit` templates; what comes after is counted in `dropped`."""
+
+    def __init__(self, limit: int = 200) -> None:
+        self._limit = limit
+        self._groups: dict[str, _Group] = {}
+        self.dropped = 0
+
+    def feed(self, event: Event) -> None:
+        """Take in an event that no rule claimed; only warnings and errors are kept."""
+        if not _is_warning(event):
+            return
+        key = template(event.message)
+        group = self._groups.get(key)
+        if group is not None:
+            group.count += event.repeated
+        elif len(self._groups) < self._limit:
+            self._groups[key] = _Group(event.repeated, event.at, event.message[:_SAMPLE])
+        else:
+            self.dropped += event.repeated
+
+    def conclude(self) -> tuple[UnclaimedGroup, ...]:
+        """Return the groups, largest first."""
+        ordered = sorted(self._groups.items(), key=lambda item: -item[1].count)
+        return tuple(UnclaimedGroup(key, group.count, group.first, group.sample) for key, group in ordered)
+
+
+def _is_warning(event: Event) -> bool:
+    if isinstance(event, TorchProcessGroup | TorchC10):
+        return event.severity in {"E", "F"}
+    return isinstance(event, NcclWarn | NcclAttn | PythonException)

@@ -1,0 +1,198 @@
+"""ScanResult and its parts: what a scan concludes. The report layer turns it into the contract's JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from nccl_logscan.diagnosis.findings import Evidence, Finding
+from nccl_logscan.position import Instant, Position
+from nccl_logscan.rulebook.rule import Rule
+from nccl_logscan.taxonomy import Action, Basis, Category, Level
+
+
+@dataclass(frozen=True, slots=True)
+class Culprit:
+    """Where the failure began; every unknown is None. `rank` is the global rank."""
+
+    rank: int | None = None
+    host: str | None = None
+    pid: int | None = None
+    device: int | None = None
+    adapter: str | None = None
+    peer: str | None = None
+    process_group: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """A line of the verdict's evidence. `role`: cause, symptom or context."""
+
+    evidence: Evidence
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """The next best explanation."""
+
+    category: Category
+    confidence: float
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The verdict. `finding` is the deciding one; None for `none` and `unknown` without a rule.
+
+    `confidence` is 0 to 1; `reasons` and `unknowns` are sentences; `consequences` are the findings the cause explains,
+    in order.
+    """
+
+    category: Category
+    basis: Basis
+    level: Level
+    confidence: float
+    headline: str
+    reasons: tuple[str, ...]
+    culprit: Culprit
+    evidence: tuple[Cited, ...]
+    action: Action
+    finding: Finding | None
+    consequences: tuple[Finding, ...]
+    alternatives: tuple[Alternative, ...]
+    unknowns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineEntry:
+    """A moment worth showing. `clock` names whose clock `when` is by."""
+
+    when: Instant | None
+    rank: int | None
+    host: str | None
+    kind: str
+    text: str
+    at: Position
+
+
+@dataclass(frozen=True, slots=True)
+class UnclaimedGroup:
+    """Warnings and errors that no rule knew, by template."""
+
+    template: str
+    count: int
+    first: Position
+    sample: str
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A variable seen in the log. `origin` says where it was set, as NCCL prints it."""
+
+    name: str
+    value: str
+    origin: str
+    at: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A fact that differs between hosts or ranks: `values` maps each value to who has it."""
+
+    name: str
+    values: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Communicator:
+    """A communicator as its Init lines show it."""
+
+    comm_id: str
+    nranks: int | None
+    started: tuple[int, ...]
+    completed: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What the log says about the job itself. `ranks_silent` are ranks of the world that never spoke."""
+
+    nccl_versions: tuple[str, ...] = ()
+    torch_versions: tuple[str, ...] = ()
+    cuda_driver: tuple[str, ...] = ()
+    world_size: int | None = None
+    hosts: tuple[str, ...] = ()
+    ranks_seen: tuple[int, ...] = ()
+    ranks_silent: tuple[int, ...] = ()
+    communicators: tuple[Communicator, ...] = ()
+    network: tuple[str, ...] = ()
+    topology: Mapping[str, str] = field(default_factory=dict)
+    settings: tuple[Setting, ...] = ()
+    differences: tuple[Difference, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ScannedInput:
+    """One input as it was read. `kind`: text, flight_recorder, torchelastic_error, kernel_log, config."""
+
+    name: str
+    kind: str
+    bytes: int
+    lines: int
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How much of the inputs was read and understood."""
+
+    lines: int
+    bytes: int
+    by_kind: Mapping[str, int]
+    unrecognised_nccl_lines: int
+    replaced_bytes: int
+    truncated_lines: int
+    seconds: float
+    peak_rss_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedStep:
+    """A rule's step with its placeholders filled. `command` is None where a value was not in the log; `because`
+    names the finding's rule.
+    """
+
+    id: str
+    title: str
+    kind: str
+    setting: str | None
+    to: str | None
+    command: str | None
+    owner: str
+    effect: str
+    on: str | None
+    why: str
+    risk: str | None
+    do_not: bool
+    since: str | None
+    until: str | None
+    source: str | None
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScanResult:
+    """All that a scan found out."""
+
+    diagnosis: Diagnosis
+    findings: tuple[Finding, ...]
+    plan: tuple[PlannedStep, ...]
+    timeline: tuple[TimelineEntry, ...]
+    job: Job
+    coverage: Coverage
+    unclaimed: tuple[UnclaimedGroup, ...]
+    inputs: tuple[ScannedInput, ...]
+    notes: tuple[str, ...]
+    rulebook_digest: str
+    rules_used: Mapping[str, Rule]

@@ -1,0 +1,300 @@
+"""Wires the layers: what the user named in, a ScanResult out.
+
+    bytes → RawLine → LogLine → Event → Finding → Diagnosis → Plan
+
+Nothing keeps the log: every line is read once and folded.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import BinaryIO, Protocol
+
+from nccl_logscan.diagnosis.detectors import DETECTORS, Detector, Scene
+from nccl_logscan.diagnosis.diagnose import diagnose, finding_of
+from nccl_logscan.diagnosis.endings import Endings
+from nccl_logscan.diagnosis.excerpts import Excerpts
+from nccl_logscan.diagnosis.findings import Finding
+from nccl_logscan.diagnosis.folding import OpenFinding
+from nccl_logscan.diagnosis.identity import Identity
+from nccl_logscan.diagnosis.job import JobFacts
+from nccl_logscan.diagnosis.matcher import Matcher, Site
+from nccl_logscan.diagnosis.timeline import Timeline
+from nccl_logscan.diagnosis.unclaimed import Unclaimed
+from nccl_logscan.diagnosis.verdict import Coverage, ScannedInput, ScanResult
+from nccl_logscan.errors import InputError
+from nccl_logscan.events import Tokeniser
+from nccl_logscan.events.model import Event
+from nccl_logscan.lines import Peeler
+from nccl_logscan.position import Position
+from nccl_logscan.remedy.plan import make_plan
+from nccl_logscan.rulebook.rule import Rulebook
+from nccl_logscan.sources import Limits, open_sources
+from nccl_logscan.sources.raw import RawLine
+
+_MEMO = 4_096
+_PROGRESS_LINES = 16_384
+_UNKNOWN_KINDS = frozenset({"log.text"})
+
+# Kinds whose meaning is in their one line alone, so that a second line of the same text says the same again.
+_REPEATABLE = frozenset({"nccl.warn", "nccl.trail", "nccl.info", "nccl.channel"})
+
+
+class LineSource(Protocol):
+    """What the pipeline needs of an input: a name, its lines once, counters that are final when they have passed."""
+
+    @property
+    def name(self) -> str:
+        """The name the user gave."""
+
+    @property
+    def kind(self) -> str:
+        """text, flight_recorder, torchelastic_error, kernel_log or config."""
+
+    @property
+    def bytes_read(self) -> int:
+        """Bytes read, decoded."""
+
+    @property
+    def lines_read(self) -> int:
+        """Lines given."""
+
+    @property
+    def replaced(self) -> int:
+        """Bytes that were no UTF-8 or were NUL."""
+
+    @property
+    def cut_lines(self) -> int:
+        """Lines that were too long and lost their middle."""
+
+    @property
+    def note(self) -> str | None:
+        """Why it was skipped or ended early, if so."""
+
+    def lines(self) -> Iterator[RawLine]:
+        """Yield the lines, once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to scan. `progress` is called now and then with the source that is being read."""
+
+    limits: Limits = field(default_factory=Limits)
+    progress: Callable[[LineSource], None] | None = None
+
+
+@dataclass(slots=True)
+class TextSource:
+    """A text in memory as a source."""
+
+    name: str
+    text: str
+    kind: str = "text"
+    bytes_read: int = 0
+    lines_read: int = 0
+    replaced: int = 0
+    cut_lines: int = 0
+    note: str | None = None
+
+    def lines(self) -> Iterator[RawLine]:
+        """Yield the text's lines."""
+        for line in self.text.removesuffix("\n").split("\n"):
+            self.lines_read += 1
+            yield RawLine(Position(self.name, self.lines_read, self.bytes_read), line.removesuffix("\r"))
+            self.bytes_read += len(line.encode()) + 1
+
+
+def scan(
+    paths: Sequence[str], rulebook: Rulebook, options: Options | None = None, stdin: BinaryIO | None = None
+) -> ScanResult:
+    """Read logs once, in order, as one job, and say what failed.
+
+    Raises:
+        InputError: an input is missing or unreadable, or no line of any of them is of a known kind.
+    """
+    options = options or Options()
+    return _scan(open_sources(paths, limits=options.limits, stdin=stdin), rulebook, options)
+
+
+def scan_text(log: str | Mapping[str, str], rulebook: Rulebook, options: Options | None = None) -> ScanResult:
+    """Scan a text, or texts by name, as `scan` scans files."""
+    texts = {"log": log} if isinstance(log, str) else log
+    return _scan([TextSource(name, text) for name, text in texts.items()], rulebook, options or Options())
+
+
+def _scan(sources: Sequence[LineSource], rulebook: Rulebook, options: Options) -> ScanResult:
+    started = time.perf_counter()
+    rulebook.rearm()
+    run = _Run(rulebook)
+    for source in sources:
+        run.identity.learn_source(source.name)
+        run.read(source, options.progress)
+    return run.conclude(sources, time.perf_counter() - started)
+
+
+@dataclass(slots=True)
+class _Repeat:
+    """A line seen before: where its further occurrences are counted."""
+
+    kind: str
+    findings: tuple[OpenFinding, ...]
+
+
+class _Run:
+    """One scan's state."""
+
+    def __init__(self, rulebook: Rulebook) -> None:
+        self.rulebook = rulebook
+        self.matcher = Matcher(rulebook)
+        self.identity = Identity()
+        self.endings = Endings()
+        self.job = JobFacts()
+        self.unclaimed = Unclaimed()
+        self.timeline = Timeline()
+        self.detectors: tuple[Detector, ...] = tuple(detector() for detector in DETECTORS)
+        self.by_kind: Counter[str] = Counter()
+        self.order = 0
+        self._detectors_of: dict[str, tuple[Detector, ...]] = {}
+
+    def read(self, source: LineSource, progress: Callable[[LineSource], None] | None) -> None:
+        """Read one source to its end."""
+        peeler, tokeniser, excerpts = Peeler(), Tokeniser(), Excerpts()
+        repeats: dict[str, _Repeat] = {}
+        for raw in source.lines():
+            excerpts.pass_line(raw.text)
+            repeat = repeats.get(raw.text)
+            if repeat is not None:
+                self._again(repeat, raw)
+            else:
+                events = [event for line in peeler.peel(raw) for event in tokeniser.read(line)]
+                repeat = self._take(events, raw, excerpts)
+                if repeat is not None and len(repeats) < _MEMO:
+                    repeats[raw.text] = repeat
+            if progress is not None and raw.at.line % _PROGRESS_LINES == 0:
+                progress(source)
+        last = RawLine(Position(source.name, source.lines_read, source.bytes_read), "")
+        rest = [event for line in peeler.finish() for event in tokeniser.read(line)]
+        self._take([*rest, *tokeniser.finish()], last, excerpts)
+        if progress is not None:
+            progress(source)
+
+    def _again(self, repeat: _Repeat, raw: RawLine) -> None:
+        self.order += 1
+        self.by_kind[repeat.kind] += 1
+        for finding in repeat.findings:
+            finding.count += 1
+            finding.last_order = self.order
+            finding.end(raw.at, raw.text, finding.samples[0].origin, finding.samples[0].when)
+
+    def _take(self, events: Sequence[Event], raw: RawLine, excerpts: Excerpts) -> _Repeat | None:
+        repeat = None
+        for event in events:
+            self.order += 1
+            self.by_kind[event.kind] += 1
+            text = raw.text if event.at == raw.at else event.message
+            findings = self._feed(event, Site(text, excerpts, self.order))
+            if len(events) == 1 and findings is not None and event.kind in _REPEATABLE:
+                repeat = _Repeat(event.kind, findings)
+        return repeat
+
+    def _feed(self, event: Event, site: Site) -> tuple[OpenFinding, ...] | None:
+        self.identity.feed(event)
+        self.endings.feed(event, site.order)
+        self.job.feed(event, self.identity)
+        self.timeline.feed(event, site.order)
+        for detector in self._watching(event.kind):
+            detector.feed(event, site)
+        findings = self.matcher.feed(event, site)
+        if findings is not None and not findings:
+            self.unclaimed.feed(event)
+        return findings
+
+    def _watching(self, kind: str) -> tuple[Detector, ...]:
+        watching = self._detectors_of.get(kind)
+        if watching is None:
+            watching = tuple(detector for detector in self.detectors if kind in detector.kinds)
+            self._detectors_of[kind] = watching
+        return watching
+
+    def conclude(self, sources: Sequence[LineSource], seconds: float) -> ScanResult:
+        """Return what the scan found out."""
+        self.matcher.finish()
+        findings = self._findings()
+        if not findings and self.by_kind.keys() <= _UNKNOWN_KINDS:
+            raise _nothing_to_judge(sources)
+        diagnosis = diagnose(findings, self.endings, self.identity)
+        return ScanResult(
+            diagnosis=diagnosis,
+            findings=findings,
+            plan=make_plan(diagnosis),
+            timeline=self.timeline.conclude(findings, self.identity),
+            job=self.job.conclude(self.identity),
+            coverage=self._coverage(sources, seconds),
+            unclaimed=self.unclaimed.conclude(),
+            inputs=tuple(_as_input(source) for source in sources),
+            notes=tuple(self._notes(sources)),
+            rulebook_digest=self.rulebook.digest,
+            rules_used={finding.rule.id: finding.rule for finding in findings},
+        )
+
+    def _findings(self) -> tuple[Finding, ...]:
+        matched = self.matcher.close(self.identity)
+        scene = Scene(self.identity, self.endings, matched)
+        by_detector = {rule.match.detector: rule for rule in self.rulebook.rules.values() if rule.match.detector}
+        detected = [
+            finding_of(detection, by_detector[detection.detector])
+            for detector in self.detectors
+            for detection in detector.conclude(scene)
+            if detection.detector in by_detector
+        ]
+        return tuple(sorted((*matched, *detected), key=lambda finding: finding.order))
+
+    def _coverage(self, sources: Sequence[LineSource], seconds: float) -> Coverage:
+        return Coverage(
+            lines=sum(source.lines_read for source in sources),
+            bytes=sum(source.bytes_read for source in sources),
+            by_kind=dict(sorted(self.by_kind.items())),
+            unrecognised_nccl_lines=sum(group.count for group in self.unclaimed.conclude()) + self.unclaimed.dropped,
+            replaced_bytes=sum(source.replaced for source in sources),
+            truncated_lines=sum(source.cut_lines for source in sources),
+            seconds=round(seconds, 3),
+            peak_rss_bytes=_peak_rss(),
+        )
+
+    def _notes(self, sources: Sequence[LineSource]) -> Iterator[str]:
+        for source in sources:
+            if source.note is not None:
+                yield f"{source.name}: {source.note}"
+        for rule_id in sorted(self.matcher.overflowed):
+            yield f"{rule_id}: more different failures than are kept apart; the rest is counted together"
+        for rule_id, expression in self.rulebook.stalled():
+            yield f"{rule_id}: an expression took too long on some line and gave no match there: {expression[:80]}"
+
+
+def _nothing_to_judge(sources: Sequence[LineSource]) -> InputError:
+    names = [source.name for source in sources]
+    name = names[0] if len(names) == 1 else f"{len(names)} inputs"
+    if all(source.bytes_read == 0 for source in sources):
+        notes = [source.note for source in sources if source.note]
+        if len(names) == 1 and notes:
+            return InputError(f"{name}: {notes[0]}", hint="name a text log, or a folder that holds one")
+        return InputError(f"{name} {'is' if len(names) == 1 else 'are'} empty", hint="name the log of the job's output")
+    return InputError(
+        f"{name} has no line of NCCL, PyTorch, a launcher or a training framework, so there is nothing to judge",
+        hint="set NCCL_DEBUG=WARN (or INFO) for the job and scan its log again",
+    )
+
+
+def _as_input(source: LineSource) -> ScannedInput:
+    return ScannedInput(source.name, source.kind, source.bytes_read, source.lines_read, source.note)
+
+
+def _peak_rss() -> int:
+    """The most memory this process has held, in bytes (getrusage counts KiB on Linux and bytes on macOS)."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

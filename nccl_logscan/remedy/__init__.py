@@ -1,0 +1,1 @@
+"""A verdict to a plan: what to do, in order."""
