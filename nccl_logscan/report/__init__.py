@@ -1,0 +1,1 @@
+"""A ScanResult to JSON, HTML and text."""

@@ -1,0 +1,21 @@
+"""The report as JSON, by the contract; the schema ships beside this file."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from typing import Any
+
+from nccl_logscan.report.view import ReportView
+
+
+def render_json(view: ReportView) -> str:
+    """Return the report as JSON in ASCII, so that nothing in a log can act on the terminal it is printed to."""
+    return json.dumps(view, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) that every report fulfils."""
+    text = resources.files("nccl_logscan.report").joinpath("report.schema.json").read_text("utf-8")
+    loaded: dict[str, Any] = json.loads(text)
+    return loaded

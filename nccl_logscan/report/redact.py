@@ -1,0 +1,122 @@
+"""Secrets taken out of log text before anything is written: reports are forwarded, attached and archived."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from nccl_logscan.position import Span
+
+REDACTED = "[redacted]"
+
+# Each is a lower-case literal that one of the expressions needs: most lines have none and cost a few searches.
+_HINTS = (
+    "akia", "asia", "hf_", "gh", "glpat-", "sk-", "xox", "aiza", "ya29.", "nvapi-", "eyj", "bearer", "basic",
+    "private key", "://", "sig", "passw", "passphrase", "secret", "token", "key", "credential",
+)  # fmt: skip
+
+# Every expression is linear: a literal first, then single classes, no nested repeats.
+_TOKENS = re.compile(
+    r"\b(?:"
+    r"(?:AKIA|ASIA)[0-9A-Z]{16}"  # AWS access key id
+    r"|hf_[A-Za-z0-9]{16,}"  # Hugging Face
+    r"|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{20,}"
+    r"|glpat-[A-Za-z0-9_-]{16,}"  # GitLab
+    r"|sk-[A-Za-z0-9_-]{20,}"  # OpenAI, Anthropic and those who copied the form
+    r"|xox[abeoprs]-[A-Za-z0-9-]{10,}"  # Slack
+    r"|AIza[A-Za-z0-9_-]{30,}|ya29\.[A-Za-z0-9_-]{20,}"  # Google
+    r"|nvapi-[A-Za-z0-9_-]{20,}"  # NVIDIA
+    r"|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"  # JSON web token
+    r")"
+)
+_PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]*")
+_AUTHORIZATION = re.compile(r"(?i)\b(?:bearer|basic)\s{1,4}([A-Za-z0-9+/_.~=-]{12,})")
+_URL_LOGIN = re.compile(r"://[^\s/:@]{0,200}:([^\s/@]{1,400})@")
+_SIGNED_URL = re.compile(
+    r"(?i)[?&;](?:x-(?:amz|goog)-(?:signature|credential|security-token)|awsaccesskeyid|signature|sig)=([^&\s\"'<>]+)"
+)
+_PASSWORD = re.compile(
+    r"(?i)(?:password|passwd|passphrase)(?:[\"']?\s{0,2}[=:]\s{0,2}|\s)(?:\"([^\"]+)\"|'([^']+)'|([^\s,;&\"']+))"
+)
+_NAMED = re.compile(
+    r"(?i)(?:secret|api[_-]?key|access[_-]?key|private[_-]?key|credentials?|token)[\"']?\s{0,2}[=:\s]\s{0,2}"
+    r"[\"']?([A-Za-z0-9+/_.~=-]{8,})"
+)
+_PASSWORD_NAME = re.compile(r"(?i)password|passwd|passphrase")
+_SECRET_NAME = re.compile(r"(?i)secret|api_?key|access_?key|private_?key|credential|token\b")
+# The body lines of a PEM block have 64 characters, those of an OpenSSH key 70 (RFC 7468; OpenSSH's PROTOCOL.key).
+_KEY_BODY = re.compile(r"[A-Za-z0-9+/]{64}(?:[A-Za-z0-9+/]{6})?")
+_NUMBER = re.compile(r"[-+0-9.,eE]+")
+
+
+def redact(text: str) -> str:
+    """Return the text with well-known secrets replaced by `[redacted]`; the names before them stay."""
+    return redact_marked(text, None)[0]
+
+
+def redact_value(name: str, value: str) -> str:
+    """Return a named value redacted: all of it where the name says that it is a secret (`HF_TOKEN`)."""
+    if value and _PASSWORD_NAME.search(name):
+        return REDACTED
+    return REDACTED if _SECRET_NAME.search(name) and _may_be_secret(value) else redact(value)
+
+
+def redact_marked(text: str, mark: Span | None) -> tuple[str, Span | None]:
+    """Return the redacted text, and the columns that `mark` has in it."""
+    secrets = _merged(sorted(_secrets(text)))
+    if not secrets:
+        return text, mark
+    pieces, at = [], 0
+    for start, end in secrets:
+        pieces += [text[at:start], REDACTED]
+        at = end
+    moved = Span(_moved(mark.start, secrets, 0), _moved(mark.end, secrets, len(REDACTED))) if mark else None
+    return "".join([*pieces, text[at:]]), moved
+
+
+def _secrets(text: str) -> Iterator[tuple[int, int]]:
+    if _is_key_body(text.strip()):
+        yield 0, len(text)
+    low = text.lower()
+    if not any(hint in low for hint in _HINTS):
+        return
+    for expression in (_TOKENS, _PRIVATE_KEY):
+        yield from (match.span() for match in expression.finditer(text))
+    for expression in (_AUTHORIZATION, _URL_LOGIN, _SIGNED_URL, _PASSWORD):
+        yield from (match.span(match.lastindex or 0) for match in expression.finditer(text))
+    yield from (match.span(1) for match in _NAMED.finditer(text) if _may_be_secret(match[1]))
+
+
+def _may_be_secret(value: str) -> bool:
+    """Whether a value named `token` or `key` may be one: `pad_token=<pad>` and `per_token: 1.25e-05` are not.
+
+    Words of prose have no digits, numbers no letters; every key in use has both.
+    """
+    return len(value) >= 8 and any(map(str.isdigit, value)) and not _NUMBER.fullmatch(value)
+
+
+def _is_key_body(text: str) -> bool:
+    mixed = text != text.lower() and text != text.upper()
+    return mixed and _KEY_BODY.fullmatch(text) is not None and any(map(str.isdigit, text))
+
+
+def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    merged: list[tuple[int, int]] = []
+    for start, end in spans:
+        if merged and start < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _moved(column: int, secrets: list[tuple[int, int]], inside: int) -> int:
+    """Return where a column went; one inside a secret goes `inside` characters into what replaced it."""
+    shift = 0
+    for start, end in secrets:
+        if start < column < end:
+            return start + shift + inside
+        if column <= start:
+            break
+        shift += len(REDACTED) - (end - start)
+    return column + shift

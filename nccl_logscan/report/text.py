@@ -1,0 +1,241 @@
+"""The verdict for a terminal: what failed first, in at most 24 lines; plain where nobody sees colours."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+from nccl_logscan.report.view import ReportView
+from nccl_logscan.report.visible import harmless_to_runners, visible
+
+LINE_LIMIT = 24
+_GUTTER = 10
+_PIPED_WIDTH = 240
+_COMMAND_LINES = 3
+
+FAMILY_COLOURS = {
+    "timeout": "yellow",
+    "network": "blue",
+    "precision": "magenta",
+    "heterogeneous": "cyan",
+    "memory": "red",
+    "hardware": "red",
+    "environment": "green",
+    "process": "bright_red",
+    "none": "green",
+    "unknown": "white",
+}
+
+LEVELS = {
+    "established": "established",
+    "likely": "likely",
+    "suggested": "only suggested",
+    "none": "no verdict",
+}
+
+
+_STATES = {"none": "HEALTHY", "unknown": "UNCLEAR"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """An entry, already wrapped. Where there is no room for all, those with the highest `rank` go first.
+
+    `overflow` counts the lines that a terminal will make of it beyond `lines`.
+    """
+
+    rank: int
+    label: str
+    lines: tuple[Text, ...]
+    overflow: int = 0
+
+    @property
+    def height(self) -> int:
+        """Lines of the terminal."""
+        return len(self.lines) + self.overflow
+
+    def shortened(self, room: int) -> _Row | None:
+        """Return the row in at most `room` lines, marked where it was cut; None if nothing of it fits."""
+        if self.height <= room:
+            return self
+        if self.overflow:
+            return None
+        return replace(self, lines=(*self.lines[: room - 1], self.lines[room - 1] + Text(" …"))) if room > 0 else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """Where rows go: the columns beside the labels, and whether texts are wrapped to them."""
+
+    console: Console
+    columns: int
+    wraps: bool
+    verbose: bool = False
+
+    def few(self, entries: list[Any], most: int) -> list[Any]:
+        """Return the first entries of a list; all of them where everything is wanted."""
+        return entries if self.verbose else entries[:most]
+
+    def fold(self, text: Text, most: int) -> tuple[Text, ...]:
+        """Return the text in at most `most` lines of this page."""
+        text.expand_tabs(1)
+        folded = list(text.wrap(self.console, self.columns)) if self.wraps else [text]
+        for line in folded:
+            line.rstrip()
+        if len(folded) > most:
+            folded[most - 1] = folded[most - 1] + Text(" ") + folded[most]
+        for line in folded[:most]:
+            line.truncate(self.columns, overflow="ellipsis")
+        return tuple(folded[:most])
+
+
+def render_text(
+    view: ReportView,
+    console: Console,
+    *,
+    written_to: str | None = None,
+    verbose: bool = False,
+    line_limit: int = LINE_LIMIT,
+) -> None:
+    """Print the verdict to the console: in at most `line_limit` lines, or all of it if `verbose`.
+
+    `written_to` names the file of the full report, if one was written. A terminal gets lines of its width; a pipe gets
+    each entry on one line, cut at 240 columns. No character of the log can act on the terminal.
+    """
+    width = console.width if console.is_terminal else _PIPED_WIDTH
+    page = _Page(console, max(20, width - _GUTTER - 1), console.is_terminal, verbose)
+    previous = ""
+    for row in _fitting(list(_rows(view, written_to, page)), sys.maxsize if verbose else line_limit):
+        for text in row.lines:
+            label = "" if row.label == previous else row.label
+            previous = row.label
+            line = Text.assemble((label.ljust(_GUTTER), "bold"), text)
+            line.rstrip()
+            plain = harmless_to_runners(line.plain)
+            console.print(line if plain == line.plain else Text(plain), soft_wrap=True, highlight=False)
+
+
+def _fitting(rows: list[_Row], line_limit: int) -> list[_Row]:
+    """Return the weightiest rows that fit into the limit, in their order."""
+    kept, room = {}, line_limit
+    for at in sorted(range(len(rows)), key=lambda at: (rows[at].rank, at)):
+        if row := rows[at].shortened(room):
+            kept[at] = row
+            room -= row.height
+    return [kept[at] for at in sorted(kept)]
+
+
+def _rows(view: ReportView, written_to: str | None, page: _Page) -> Iterator[_Row]:
+    verdict = view["verdict"]
+    category = verdict["category"]
+    yield _Row(0, _STATES.get(category, "FAILED"), page.fold(_summary(verdict), 1))
+    yield from _prose(page, 0, "", [verdict["headline"]], lines=3, style="bold")
+    yield from _prose(page, 1, "Where", [where] if (where := _where(verdict["culprit"])) else [])
+    yield from _prose(page, 2, "Why", page.few(verdict["reasons"], 3))
+    yield from _evidence(page, page.few(verdict["evidence"], 3))
+    if page.verbose:
+        yield from _prose(page, 5, "Then", [_echo(echo) for echo in view["cascade"]])
+    steps = view["remediation"]
+    yield from _steps(page, page.few([step for step in steps if not step["do_not"]], 3))
+    avoid = [_warning(step, view["rules"]) for step in steps if step["do_not"]]
+    yield from _prose(page, 3, "Do not", page.few(avoid, 2))
+    yield from _prose(page, 3, "Unknown", page.few(verdict["unknowns"], 2))
+    if page.verbose:
+        yield from _prose(page, 5, "Or", [_alternative(other) for other in view["alternatives"]])
+    if page.verbose or category in _STATES:
+        yield from _prose(page, 4, "Read", [_amount(view["coverage"]), *page.few(view["coverage"]["notes"], 2)])
+    if written_to is not None:
+        # Whole at any width: it is there to be clicked or copied.
+        yield _Row(0, "Report", (Text(visible(written_to)),))
+
+
+def _summary(verdict: dict[str, Any]) -> Text:
+    colour = FAMILY_COLOURS[verdict["family"]]
+    if verdict["category"] == "none":
+        return Text("no failure found", style=colour)
+    sure = f"{LEVELS[verdict['level']]}, {verdict['confidence']:.0%}"
+    rule = f"  {visible(verdict['rule'])}" if verdict["rule"] else ""
+    return Text.assemble((verdict["category"], f"bold {colour}"), f"  {sure}", (rule, "dim"))
+
+
+def _where(culprit: dict[str, Any]) -> str:
+    names = {"rank": "rank", "host": "host", "device": "GPU", "adapter": "adapter", "peer": "peer", "pid": "pid"}
+    known = [f"{name} {culprit[key]}" for key, name in names.items() if culprit[key] is not None]
+    group = culprit["process_group"]
+    return " · ".join([*known, f"process group {group}"] if group is not None else known)
+
+
+def _evidence(page: _Page, evidence: list[dict[str, Any]]) -> Iterator[_Row]:
+    for number, line in enumerate(evidence):
+        place = Text(visible(f"{line['file']}:{line['line']}"), style="cyan")
+        room = page.columns - place.cell_len - 2
+        if number == 0 and room < cell_len(line["text"]):
+            # The decisive line may be long and its file's path too: it gets up to three lines to itself.
+            text = _around(line["text"], line["highlight"], 2 * page.columns - 8)
+            yield _Row(1, "Evidence", (*page.fold(place, 1), *page.fold(text, 2)))
+            continue
+        if room < 2 * page.columns // 3:
+            place = Text(visible(f"{line['file'].rpartition('/')[2]}:{line['line']}"), style="cyan")
+        if place.cell_len > page.columns // 2:
+            place = Text("…") + place[1 - page.columns // 2 :]
+        text = _around(line["text"], line["highlight"], page.columns - place.cell_len - 2)
+        yield _Row(1 if number == 0 else 2 + number, "Evidence", page.fold(Text.assemble(place, "  ", text), 1))
+
+
+def _around(text: str, highlight: list[int] | None, room: int) -> Text:
+    """Return the part of a line that matched, with as much around it as there is room for."""
+    start, end = highlight or [0, 0]
+    left = max(0, min(start - room // 4, len(text) - room)) if end > room else 0
+    head, mark, tail = text[left:start], text[max(start, left) : end], text[end : left + 2 * room]
+    shown = Text.assemble("…" if left else "", visible(head), (visible(mark), "bold"), visible(tail))
+    shown.expand_tabs(1)
+    shown.truncate(room, overflow="ellipsis")
+    return shown
+
+
+def _steps(page: _Page, steps: list[dict[str, Any]]) -> Iterator[_Row]:
+    for number, step in enumerate(steps, 1):
+        rank = 1 if number == 1 else 1 + number
+        by = "" if step["owner"] == "user" else f" ({step['owner']})"
+        yield from _prose(page, rank, "Do", [f"{number}. {step['title']}{by}"])
+        for command in page.few((step["command"] or "").splitlines(), 2):
+            text = Text(f"   $ {visible(command)}", style="bold")
+            # Whole or not at all: half a command is worse than none. The terminal breaks it, so that it copies whole.
+            overflow = (_GUTTER + text.cell_len) // page.console.width if page.wraps else 0
+            if overflow <= _COMMAND_LINES:
+                yield _Row(rank, "Do", (text,), overflow)
+
+
+def _prose(
+    page: _Page, rank: int, label: str, sentences: list[str], *, lines: int = 2, style: str = ""
+) -> Iterator[_Row]:
+    """Yield each sentence as a row of at most `lines` lines; the later, the less it weighs."""
+    for number, sentence in enumerate(sentences):
+        text = Text(harmless_to_runners(visible(sentence.strip())), style=style)
+        yield _Row(rank + min(number, 2) * 2, label, page.fold(text, 20 if page.verbose else lines))
+
+
+def _echo(echo: dict[str, Any]) -> str:
+    first = echo["first"]
+    times = f"{echo['count']:,} times" if echo["count"] != 1 else "once"
+    return f"{echo['title']} ({times}, {echo['rank_count']:,} ranks, first at {first['file']}:{first['line']})"
+
+
+def _warning(step: dict[str, Any], rules: dict[str, Any]) -> str:
+    """Return what not to do and why; a reason that only names the rule says nothing new."""
+    named = rules.get(step["because"], {}).get("title")
+    return f"{step['title']} {step['why']}" if step["why"] and step["why"] != named else str(step["title"])
+
+
+def _alternative(other: dict[str, Any]) -> str:
+    return f"{other['category']}, {other['confidence']:.0%}: {other['why']}"
+
+
+def _amount(coverage: dict[str, Any]) -> str:
+    return f"{coverage['lines']:,} lines, {coverage['bytes']:,} bytes"

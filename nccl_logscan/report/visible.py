@@ -1,0 +1,37 @@
+"""Characters of a log that would act on a terminal or reorder a page, made visible."""
+
+from __future__ import annotations
+
+import re
+
+# C0, DEL and C1 controls; bidirectional marks, embeddings and isolates; zero-width characters; line and paragraph
+# separators; interlinear and tag characters; surrogates (file names that are not UTF-8).
+_ACTING = re.compile(
+    "[\x00-\x08\x0a-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e007f]"
+)
+_ACTING_IN_LINES = re.compile(_ACTING.pattern.replace("\x0a-\x1f", "\x0b-\x1f"))
+# GitHub's runner takes a line that begins with `::name` and a line that holds `##[` for a command to itself.
+_RUNNER_COMMAND = re.compile(r"(?<!\S)::(?=[A-Za-z])|##(?=\[)")
+
+
+def visible(text: str) -> str:
+    """Return the text with every acting character spelled out (`^[`, `<U+202E>`); tabs stay."""
+    return _ACTING.sub(_spelled, text) if not text.isprintable() else text
+
+
+def visible_lines(text: str) -> str:
+    """Return the same as `visible` for a text of several lines: line feeds stay as well."""
+    return _ACTING_IN_LINES.sub(_spelled, text)
+
+
+def harmless_to_runners(text: str) -> str:
+    """Return a line that a CI runner reading our output does not obey."""
+    return _RUNNER_COMMAND.sub(lambda match: f"{match[0][0]} {match[0][1]}", text)
+
+
+def _spelled(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code < 0x20:
+        return "^" + chr(code + 0x40)
+    return "^?" if code == 0x7F else f"<U+{code:04X}>"

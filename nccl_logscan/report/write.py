@@ -1,0 +1,103 @@
+"""A report put into its place whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from nccl_logscan.errors import OutputError
+
+_HINTS = {
+    errno.ENOSPC: "free some space there, or choose another place with --output",
+    errno.EDQUOT: "the quota there is used up; choose another place with --output",
+    errno.EROFS: "the file system is read-only; choose another place with --output",
+    errno.EACCES: "you may not write there; choose another place with --output",
+    errno.EPERM: "you may not write there; choose another place with --output",
+    errno.ENOENT: "create the folder first, or choose another place with --output",
+    errno.ENOTDIR: "a part of the path is a file; choose another place with --output",
+    errno.EISDIR: "it is a folder; name a file in it with --output",
+    errno.ENAMETOOLONG: "choose a shorter name with --output",
+}
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write the text to `path` as UTF-8, whole or not at all.
+
+    It is written beside the target, flushed to the disk and renamed over it, so a reader sees the earlier report or
+    this one. An earlier file keeps its mode; a symbolic link keeps pointing where it does. Raises OutputError, with no
+    new file left behind, if anything is in the way.
+    """
+    try:
+        target = path.resolve()
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if target.exists() and not target.is_file():
+            # A pipe or /dev/stdout: nothing to replace.
+            target.write_text(text, "utf-8")
+            return
+        with _termination_waits():
+            _replace(target, text.encode("utf-8"))
+    except (OSError, RuntimeError, ValueError) as problem:
+        raise _output_error(path, problem) from problem
+
+
+def _replace(target: Path, content: bytes) -> None:
+    mode = _mode_for(target)
+    descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", suffix=".part", dir=target.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as part:
+            part.write(content)
+            part.flush()
+            os.fchmod(part.fileno(), mode)
+            os.fsync(part.fileno())
+        Path(name).replace(target)
+    except BaseException:
+        # Also for KeyboardInterrupt.
+        with suppress(OSError):
+            Path(name).unlink()
+        raise
+    _sync_folder(target.parent)
+
+
+@contextmanager
+def _termination_waits() -> Iterator[None]:
+    """Put off the signals that would end the program without a chance to take the part away."""
+    earlier = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGHUP})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, earlier)
+
+
+def _mode_for(target: Path) -> int:
+    """Return the mode the target has or, as open() would give a new file, what the umask leaves of rw for all."""
+    if target.exists():
+        if not os.access(target, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return stat.S_IMODE(target.stat().st_mode)
+    umask = os.umask(0)
+    os.umask(umask)
+    return 0o666 & ~umask
+
+
+def _sync_folder(folder: Path) -> None:
+    # Some network file systems refuse to open or sync a folder; the report itself is on the disk by then.
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _output_error(path: Path, problem: Exception) -> OutputError:
+    number = problem.errno if isinstance(problem, OSError) else None
+    reason = os.strerror(number).lower() if number else str(problem).lower()
+    hint = _HINTS.get(number or 0, "choose another place with --output")
+    return OutputError(f"cannot write the report to {path}: {reason}", hint=hint)
