@@ -33,15 +33,17 @@ from nccl_logscan.events.model import Event
 from nccl_logscan.lines import Peeler
 from nccl_logscan.position import Position
 from nccl_logscan.remedy.plan import make_plan
+from nccl_logscan.rulebook.load import builtin_rulebook
 from nccl_logscan.rulebook.rule import Rulebook
-from nccl_logscan.sources import Limits, open_sources
+from nccl_logscan.sources import Kind, Limits, open_sources
 from nccl_logscan.sources.raw import RawLine
 
 _MEMO = 4_096
 _PROGRESS_LINES = 16_384
 _UNKNOWN_KINDS = frozenset({"log.text"})
 
-# Kinds whose meaning is in their one line alone, so that a second line of the same text says the same again.
+# Kinds whose meaning is in their one line alone: to rules, detectors and facts a second line of the same text, prefix
+# and process included, says nothing new.
 _REPEATABLE = frozenset({"nccl.warn", "nccl.trail", "nccl.info", "nccl.channel"})
 
 
@@ -110,15 +112,19 @@ class TextSource:
 
 
 def scan(
-    paths: Sequence[str], rulebook: Rulebook, options: Options | None = None, stdin: BinaryIO | None = None
+    paths: Sequence[str],
+    rulebook: Rulebook | None = None,
+    options: Options | None = None,
+    stdin: BinaryIO | None = None,
 ) -> ScanResult:
-    """Read logs once, in order, as one job, and say what failed.
+    """Read logs once, in order, as one job, and say what failed; by the built-in rules where no others are given.
 
     Raises:
         InputError: an input is missing or unreadable, or no line of any of them is of a known kind.
     """
     options = options or Options()
-    return _scan(open_sources(paths, limits=options.limits, stdin=stdin), rulebook, options)
+    sources = open_sources(paths, limits=options.limits, stdin=stdin)
+    return _scan(sources, rulebook if rulebook is not None else builtin_rulebook(), options)
 
 
 def scan_text(log: str | Mapping[str, str], rulebook: Rulebook, options: Options | None = None) -> ScanResult:
@@ -131,7 +137,8 @@ def _scan(sources: Sequence[LineSource], rulebook: Rulebook, options: Options) -
     started = time.perf_counter()
     rulebook.rearm()
     run = _Run(rulebook)
-    for source in sources:
+    logs = [source for source in sources if source.kind != Kind.CONFIG] or sources
+    for source in logs:
         run.identity.learn_source(source.name)
         run.read(source, options.progress)
     return run.conclude(sources, time.perf_counter() - started)
@@ -141,7 +148,7 @@ def _scan(sources: Sequence[LineSource], rulebook: Rulebook, options: Options) -
 class _Repeat:
     """A line seen before: where its further occurrences are counted."""
 
-    kind: str
+    event: Event
     findings: tuple[OpenFinding, ...]
 
 
@@ -185,7 +192,9 @@ class _Run:
 
     def _again(self, repeat: _Repeat, raw: RawLine) -> None:
         self.order += 1
-        self.by_kind[repeat.kind] += 1
+        self.by_kind[repeat.event.kind] += 1
+        if not repeat.findings:
+            self.unclaimed.feed(repeat.event)
         for finding in repeat.findings:
             finding.count += 1
             finding.last_order = self.order
@@ -198,9 +207,13 @@ class _Run:
             self.by_kind[event.kind] += 1
             text = raw.text if event.at == raw.at else event.message
             findings = self._feed(event, Site(text, excerpts, self.order))
-            if len(events) == 1 and findings is not None and event.kind in _REPEATABLE:
-                repeat = _Repeat(event.kind, findings)
+            if len(events) == 1 and findings is not None and self._says_nothing_new(event):
+                repeat = _Repeat(event, findings)
         return repeat
+
+    def _says_nothing_new(self, event: Event) -> bool:
+        """Whether a second line with the same text need only be counted."""
+        return event.kind in _REPEATABLE and not self.matcher.watches(event)
 
     def _feed(self, event: Event, site: Site) -> tuple[OpenFinding, ...] | None:
         self.identity.feed(event)
@@ -267,9 +280,12 @@ class _Run:
         )
 
     def _notes(self, sources: Sequence[LineSource]) -> Iterator[str]:
+        logs = sum(source.kind != Kind.CONFIG for source in sources)
         for source in sources:
             if source.note is not None:
-                yield f"{source.name}: {source.note}"
+                yield f"{source.name} {source.note}"
+            elif logs and source.kind == Kind.CONFIG:
+                yield f"{source.name} is a configuration file and was not read as a log"
         for rule_id in sorted(self.matcher.overflowed):
             yield f"{rule_id}: more different failures than are kept apart; the rest is counted together"
         for rule_id, expression in self.rulebook.stalled():
@@ -282,7 +298,7 @@ def _nothing_to_judge(sources: Sequence[LineSource]) -> InputError:
     if all(source.bytes_read == 0 for source in sources):
         notes = [source.note for source in sources if source.note]
         if len(names) == 1 and notes:
-            return InputError(f"{name}: {notes[0]}", hint="name a text log, or a folder that holds one")
+            return InputError(f"{name} {notes[0]}", hint="name a text log, or a folder that holds one")
         return InputError(f"{name} {'is' if len(names) == 1 else 'are'} empty", hint="name the log of the job's output")
     return InputError(
         f"{name} has no line of NCCL, PyTorch, a launcher or a training framework, so there is nothing to judge",

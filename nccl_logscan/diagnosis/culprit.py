@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from nccl_logscan.diagnosis.endings import Endings
 from nccl_logscan.diagnosis.findings import Evidence, Finding
 from nccl_logscan.diagnosis.identity import Identity, Who
 from nccl_logscan.diagnosis.verdict import Culprit
+from nccl_logscan.events.model import ElasticExit
 
 
-def find_culprit(cause: Finding, identity: Identity) -> Culprit:
+def find_culprit(cause: Finding, identity: Identity, endings: Endings) -> Culprit:
     """Return the culprit of the deciding finding, as its rule's `blames` says."""
     captures = cause.captures
     rank = _rank(cause, identity)
+    if rank is None and cause.rule.blames == "observer":
+        rank = _by_exit(cause, endings)
     observer = _observer(cause, rank, identity)
     spoke = cause.rule.blames in {"observer", "captured"} and (rank is None or _said_by(observer, rank, identity))
     origin = observer.origin
@@ -55,6 +59,21 @@ def _by_elimination(cause: Finding, identity: Identity) -> int | None:
 def _first_to_say(cause: Finding) -> int | None:
     """The first rank to say it; by time where all say it at times of one clock, else by reading order."""
     return cause.ranks[0] if cause.ranks else None
+
+
+def _by_exit(cause: Finding, endings: Endings) -> int | None:
+    """The rank that the launcher saw leave first with an error of its own, where the line itself has no rank.
+
+    Before a process group exists nothing marks a process's output, but torchrun says which process failed.
+    """
+    exits = [event for event, _ in endings.failures if isinstance(event, ElasticExit) and event.origin.rank is not None]
+    own = {event.origin.rank for event in exits if event.exit_code is not None and event.exit_code > 0}
+    first = {
+        event.origin.rank for event in exits if event.root_cause and event.exit_code is not None and event.exit_code > 0
+    }
+    if cause.first.at.source != (exits[0].at.source if exits else None):
+        return None
+    return next(iter(own)) if len(own) == 1 else next(iter(first)) if len(first) == 1 else None
 
 
 def _observer(cause: Finding, rank: int | None, identity: Identity) -> Evidence:

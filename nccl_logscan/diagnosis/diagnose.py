@@ -48,7 +48,7 @@ def diagnose(findings: Iterable[Finding], endings: Endings, identity: Identity) 
     if ranking.cause is None:
         return _without_cause(ranking, findings, endings)
     cause = ranking.cause
-    culprit = find_culprit(cause, identity)
+    culprit = find_culprit(cause, identity, endings)
     return Diagnosis(
         category=cause.rule.category,
         basis=Basis.DETECTOR if cause.rule.match.detector else Basis.RULE,
@@ -68,7 +68,8 @@ def diagnose(findings: Iterable[Finding], endings: Endings, identity: Identity) 
 
 def headline(cause: Finding, culprit: Culprit) -> str:
     """Return the rule's summary with this log's names; its title where a name is missing."""
-    return fill(cause.rule.summary, facts_of(cause, culprit)) or cause.rule.title
+    said = fill(cause.rule.summary, facts_of(cause, culprit)) or cause.rule.title
+    return said[:1].upper() + said[1:]
 
 
 def facts_of(cause: Finding, culprit: Culprit) -> dict[str, str]:
@@ -144,8 +145,9 @@ def _recovered_reasons(ranking: Ranking) -> Iterable[str]:
 def _reasons(ranking: Ranking) -> Iterable[str]:
     cause = ranking.cause
     assert cause is not None
-    who = f" on {_ranks(cause.ranks)}" if cause.ranks else ""
-    yield f"{cause.rule.title}{who}: {cause.count} line{'s' if cause.count != 1 else ''}, first at {cause.first.at}."
+    who = f" ({_ranks(cause.ranks)})" if cause.ranks else ""
+    times = "" if cause.count == 1 or cause.rule.match.detector else f", {cause.count} times"
+    yield f"{cause.rule.title}{who}{times}; see {cause.first.at}."
     yield from cause.notes
     followers = [finding for finding in ranking.consequences if finding.rule.category != cause.rule.category]
     orders = {known_order(cause, finding) for finding in followers}

@@ -65,7 +65,7 @@ class Matcher:
         for rule in rulebook.rules.values():
             for kind in rule.match.events:
                 self._by_kind.setdefault(kind, []).append(rule)
-        self._watched = _kinds_asked_for(rulebook.rules.values())
+        self._conditions = _conditions_by_kind(rulebook.rules.values())
         self._memo: dict[tuple[str, str], tuple[Hit, ...]] = {}
         self._open: dict[tuple[str, tuple[str, ...]], OpenFinding] = {}
         self._per_rule: dict[str, int] = {}
@@ -78,7 +78,7 @@ class Matcher:
         if self._waiting:
             self._decide(event)
         hits = self._hits(event)
-        if event.kind in self._watched:
+        if event.kind in self._conditions:
             self._history.append(event)
         if not hits:
             return ()
@@ -90,6 +90,14 @@ class Matcher:
             elif (finding := self._fold(hit, event, site)) is not None:
                 opened.append(finding)
         return None if undecided else tuple(opened)
+
+    def watches(self, event: Event) -> bool:
+        """Return whether some rule's condition asks for such an event beside another, so that each one counts."""
+        message = event.message[:MESSAGE_LIMIT]
+        return any(
+            near.pattern is None or near.pattern.search(message) is not None
+            for near in self._conditions.get(event.kind, ())
+        )
 
     def finish(self) -> None:
         """Decide what still waits: nothing more will follow."""
@@ -278,8 +286,13 @@ def _shown(event: Event, line: str, span: Span | None) -> tuple[str, Span | None
     return line, Span(at + span.start, at + span.end)
 
 
-def _kinds_asked_for(rules: Iterable[Rule]) -> frozenset[str]:
-    return frozenset(kind for rule in rules for near in rule.match.near for kind in near.events)
+def _conditions_by_kind(rules: Iterable[Rule]) -> dict[str, list[Nearby]]:
+    conditions: dict[str, list[Nearby]] = {}
+    for rule in rules:
+        for near in (*rule.match.near, *rule.match.not_followed_by):
+            for kind in near.events:
+                conditions.setdefault(kind, []).append(near)
+    return conditions
 
 
 @lru_cache(maxsize=65_536)

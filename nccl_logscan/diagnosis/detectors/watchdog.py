@@ -8,10 +8,17 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, excerpt_of
-from nccl_logscan.diagnosis.excerpts import Excerpt
+from nccl_logscan.diagnosis.excerpts import TEXT_LIMIT, Excerpt
 from nccl_logscan.diagnosis.identity import Who, who
 from nccl_logscan.diagnosis.matcher import Site
-from nccl_logscan.events.model import Event, TorchDumpSignal, TorchWatchdogTimeout, TorchWorkStatus
+from nccl_logscan.events.model import (
+    Event,
+    LogText,
+    TorchDumpSignal,
+    TorchWatchdogTimeout,
+    TorchWorkStatus,
+    TrainStep,
+)
 
 _LIMIT = 16_384
 
@@ -43,13 +50,19 @@ class Watchdog:
     """Compares the ranks' accounts of a time-out: names those that never entered, and those that differ."""
 
     names: ClassVar[tuple[str, ...]] = ("rank-behind", "rank-absent", "watchdog-mismatch")
-    kinds: ClassVar[frozenset[str]] = frozenset({"torch.watchdog-timeout", "torch.work-status", "torch.dump-signal"})
+    kinds: ClassVar[frozenset[str]] = frozenset(
+        {"torch.watchdog-timeout", "torch.work-status", "torch.dump-signal", "log.text", "train.step"}
+    )
 
     def __init__(self) -> None:
         self._accounts: dict[Who, _Account] = {}
+        self._last_words: dict[int, tuple[Event, str]] = {}
 
     def feed(self, event: Event, site: Site) -> None:
-        """Note what a rank says of its work."""
+        """Note what a rank says of its work, and its last line before the first time-out."""
+        if isinstance(event, LogText | TrainStep):
+            self._hear(event, site)
+            return
         sayer = _global(event)
         account = self._accounts.get(sayer)
         if account is None:
@@ -69,6 +82,13 @@ class Watchdog:
         if len(account.excerpts) < 3:
             account.excerpts.append(excerpt_of(event, site))
 
+    def _hear(self, event: Event, site: Site) -> None:
+        rank = event.origin.rank
+        if rank is None or self._accounts or not event.message.strip():
+            return
+        if rank in self._last_words or len(self._last_words) < _LIMIT:
+            self._last_words[rank] = (event, site.text)
+
     def conclude(self, scene: Scene) -> Iterator[Detection]:
         """Yield mismatches first, then the ranks that were behind or absent."""
         by_rank = self._by_rank(scene)
@@ -78,7 +98,7 @@ class Watchdog:
         mismatch = list(_mismatches(timed_out))
         yield from mismatch
         if not mismatch:
-            yield from _late(by_rank, timed_out, scene)
+            yield from _late(by_rank, timed_out, self._last_words, scene)
 
     def _by_rank(self, scene: Scene) -> dict[int, _Account]:
         by_rank: dict[int, _Account] = {}
@@ -157,7 +177,12 @@ def _odd_ones(shapes: dict[int, tuple[str | None, int | None]], timed_out: dict[
     return []
 
 
-def _late(by_rank: dict[int, _Account], timed_out: dict[int, _Account], scene: Scene) -> Iterator[Detection]:
+def _late(
+    by_rank: dict[int, _Account],
+    timed_out: dict[int, _Account],
+    last_words: dict[int, tuple[Event, str]],
+    scene: Scene,
+) -> Iterator[Detection]:
     failing = min(
         (account.timeout.sequence for account in timed_out.values() if account.timeout and account.timeout.sequence),
         default=None,
@@ -173,21 +198,54 @@ def _late(by_rank: dict[int, _Account], timed_out: dict[int, _Account], scene: S
     seen = {"waiting": str(len(timed_out)), "collective": _collective(waiting), "sequence": str(failing or "?")}
     if behind:
         excerpts = [by_rank[rank].excerpts[-1] for rank in behind[:3]] + [a.excerpts[0] for a in waiting[:3]]
+        excerpts[1:1] = _heard(behind, last_words)
+        notes = tuple(_told(behind, last_words))
         yield Detection(
-            "rank-behind", tuple(excerpts), order, last, seen | _named(behind), tuple(behind), count=len(behind)
+            "rank-behind",
+            tuple(excerpts),
+            order,
+            last,
+            seen | _named(behind),
+            tuple(behind),
+            count=len(behind),
+            notes=notes,
         )
         return
-    absent = [rank for rank in scene.identity.absent(timed_out) if rank not in by_rank or by_rank[rank].timeout is None]
+    absent = _absent(timed_out, scene)
     if absent and len(absent) * 2 <= len(absent) + len(timed_out):
         yield Detection(
             "rank-absent",
-            tuple(account.excerpts[0] for account in waiting[:5]),
+            (*(account.excerpts[0] for account in waiting[:4]), *_heard(absent, last_words)),
             order,
             last,
             seen | _named(absent),
             tuple(absent) if len(absent) <= 8 else (),
             count=len(absent),
+            notes=tuple(_told(absent, last_words)),
         )
+
+
+def _absent(timed_out: dict[int, _Account], scene: Scene) -> list[int]:
+    """The ranks of the world that did not time out; none where a sub-group did, whose members the log does not list."""
+    if any(account.group is not None and not account.group.startswith("0") for account in timed_out.values()):
+        return []
+    world = max(scene.identity.world_size or 0, max(timed_out) + 1)
+    return [rank for rank in range(world) if rank not in timed_out]
+
+
+def _heard(ranks: list[int], last_words: dict[int, tuple[Event, str]]) -> list[Excerpt]:
+    """The last line of the first late rank, as evidence."""
+    return [
+        Excerpt(event.at, text[:TEXT_LIMIT], event.origin, event.when, None, ())
+        for event, text in (last_words[rank] for rank in ranks[:1] if rank in last_words)
+    ]
+
+
+def _told(ranks: list[int], last_words: dict[int, tuple[Event, str]]) -> Iterator[str]:
+    for rank in ranks[:1]:
+        if rank in last_words:
+            event, _ = last_words[rank]
+            yield f"The last that rank {rank} said before was: {event.message.strip()[:120]} ({event.at})."
 
 
 def _is_behind(account: _Account, failing: int | None) -> bool:

@@ -26,7 +26,7 @@ _SAID = re.compile(
     r"|The tasks have crashed"
     r"|The following tasks are unhealthy|Barrier timed out\.|Barrier failed\b.{0,80}[Bb]arrier"
     r"|heartbeat timeout\. This indicates"
-    r"|This thread has been waiting for .{0,40}(?:and may be stuck|participants|rendezvous)"
+    r"|This thread has been waiting for .{0,400}(?:and may be stuck|participants|rendezvous)"
     r"|Expected \d{1,7} threads to join the rendezvous"
     r"|(?:Exiting to ensure a consistent program state|Termination timeout for .{0,400} exceeded)|Thread is unstuck!"
     r"|NCCL operation .{1,120} failed|NCCL (?:error|call|init).{0,120} in (?:file )?external/"

@@ -26,7 +26,7 @@ _OVERFLOW = re.compile(
     r"|(?:inf|nan)s? (?:(?:or|and|/) ?(?:inf|nan)s? )?(?:detected|found|encountered)"
     r"|(?:reduc|decreas|lower|halv|downscal|drop)(?:ing|ed|es|e)? (?:the )?(?:dynamic |grad |amp |fp16 |current )?"
     r"(?:loss |grad )?scal(?:e|er|ing)\b"
-    r"|grad ?scaler scale",
+    r"|grad ?scaler scale|scale factor decreased",
     re.IGNORECASE,
 )
 _SCALES = re.compile(
@@ -43,6 +43,7 @@ _AFTER = re.compile(
     rf"scal(?:e|er|ing)(?: factor)?(?: \w{{1,12}})? ?(?:to:?|=|:|->|is now|now)(?: to)?\s{{0,4}}(?P<value>{_NUMBER})",
     re.IGNORECASE,
 )
+_NEW_VALUE = re.compile(rf"New value:\s{{0,4}}(?P<value>{_NUMBER})")
 _TIMES = re.compile(rf"decrease to: ?{_NUMBER} ?\* ?(?P<factor>{_NUMBER})")
 _STEP = re.compile(r"\b(?:step|iteration|iter|num_updates)[ :=#\[]{1,8}(?P<step>\d{1,12})\b")
 _GROWS = re.compile(
@@ -76,7 +77,7 @@ _FRAMEWORKS = (
 def read(line: LogLine) -> LossScale | None:
     """Return a skipped step, a lowered scale or a scale at its floor; None for any other line."""
     text = line.text
-    if "scale" not in text and "verflow" not in text and "VERFLOW" not in text:
+    if "cale" not in text and "verflow" not in text and "VERFLOW" not in text:
         return None
     exhausted = _EXHAUSTED.search(text)
     if exhausted is None and not _is_overflow(text):
@@ -123,7 +124,7 @@ def _scales(text: str) -> tuple[float | None, float | None]:
     if before is not None:
         # With hysteresis left, DeepSpeed skips the step and keeps the scale (fp16/loss_scaler.py, 0.9 on).
         return before, before if "hysteresis" in text else None
-    return None, _value(_AFTER.search(text))
+    return None, _value(_AFTER.search(text) or _NEW_VALUE.search(text))
 
 
 def _value(match: re.Match[str] | None) -> float | None:

@@ -1,7 +1,8 @@
 """ProcessGroupNCCL and its neighbours: watchdog, heartbeat monitor, dump signals, desync reports, mismatches.
 
 Wordings of PyTorch 1.8 to 2.14. A message's head and its `[PG ID 0 PG GUID 0(default_pg) Rank 7]` are taken off; the
-process group is given as `0(default_pg)`: its unique name and, in parentheses, its description, as far as printed.
+process group is given as `0(default_pg)`: its unique name and, in parentheses, its description, as far as printed. The
+default group's name is `0`, as `PG 0 (default_pg)` in logs since 2.4 shows; its ranks are the global ones.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 from math import prod
 from typing import Any
 
@@ -291,7 +293,7 @@ def _mismatch(line: LogLine, text: str) -> TorchMismatch | None:
     if start < 0:
         return _mismatch_of_1_9(line, text)
     message = text[start:]
-    runs = list(_RUNNING.finditer(message))[:2]
+    runs = list(islice(_RUNNING.finditer(message), 2))
     first = runs[0] if runs else None
     second = runs[1] if len(runs) > 1 else None
     return TorchMismatch(

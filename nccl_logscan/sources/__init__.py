@@ -1,0 +1,20 @@
+"""Bytes → RawLine: files, folders, globs, archives and standard input, plain or compressed, one line at a time."""
+
+from nccl_logscan.sources.files import STDIN, Source, natural, open_sources
+from nccl_logscan.sources.kind import Kind, kind_of
+from nccl_logscan.sources.limits import Limits
+from nccl_logscan.sources.raw import RawLine
+from nccl_logscan.sources.text import CUT_MARK, cut_lines
+
+__all__ = [
+    "CUT_MARK",
+    "STDIN",
+    "Kind",
+    "Limits",
+    "RawLine",
+    "Source",
+    "cut_lines",
+    "kind_of",
+    "natural",
+    "open_sources",
+]
