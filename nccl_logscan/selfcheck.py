@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import yaml
+
 from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.errors import InputError, Problem
 from nccl_logscan.events.tokenise import Tokeniser
@@ -21,7 +23,7 @@ from nccl_logscan.position import Position
 from nccl_logscan.rulebook.read import RuleFile
 from nccl_logscan.rulebook.rule import Example, Matcher, Rule, Rulebook
 from nccl_logscan.sources.raw import RawLine
-from nccl_logscan.taxonomy import Role
+from nccl_logscan.taxonomy import Category, Role
 
 _SILENT = frozenset({Role.BENIGN, Role.CONTEXT})
 """Roles that never decide a verdict, so that firing beside another rule does no harm."""
@@ -78,9 +80,14 @@ def prove_healthy(logs: Iterable[tuple[str, Mapping[str, str]]], rulebook: Ruleb
 
 
 def healthy_logs(folder: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """Yield the healthy jobs below `folder` (`healthy-*/`): name, and the text of each log by its path."""
-    for job in sorted(folder.glob("healthy-*")):
-        yield job.name, {str(log): log.read_text("utf-8", "replace") for log in sorted(job.rglob("*.log"))}
+    """Yield the healthy jobs below `folder`: name, and the text of each log by its path.
+
+    They are those whose case.yaml says `category: none`.
+    """
+    for label in sorted(folder.rglob("case.yaml")):
+        job = label.parent
+        if yaml.safe_load(label.read_text("utf-8"))["category"] == Category.NONE:
+            yield job.name, {str(log): log.read_text("utf-8", "replace") for log in sorted(job.rglob("*.log"))}
 
 
 def _findings(log: str | Mapping[str, str], rulebook: Rulebook) -> tuple[Finding, ...]:

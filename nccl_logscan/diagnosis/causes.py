@@ -60,11 +60,14 @@ def _recovered(finding: Finding, endings: Endings) -> bool:
 
 
 def _explained(finding: Finding, candidates: list[Finding]) -> bool:
-    """Whether another candidate's rule says that this one follows from it, and not the reverse too."""
+    """Whether another candidate's rule says that this one follows from it, and not the reverse too.
+
+    Vague words do not explain plain ones away: the other must be at least about as strong.
+    """
     return any(
         explains(other.rule.explains, finding.rule.id) and not explains(finding.rule.explains, other.rule.id)
         for other in candidates
-        if other is not finding and other.rule.id != finding.rule.id
+        if other.rule.id != finding.rule.id and other.rule.strength >= finding.rule.strength - BAND
     )
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from nccl_logscan.diagnosis.excerpts import Excerpts
+from nccl_logscan.diagnosis.excerpts import Excerpt, Excerpts
 from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.diagnosis.folding import OpenFinding
 from nccl_logscan.diagnosis.identity import Identity, who
@@ -25,6 +25,7 @@ MESSAGE_LIMIT = 8_192
 FINDINGS_PER_RULE = 64
 _MEMO = 8_192
 _HISTORY = 4_096
+_WAITING_PER_RULE = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +53,11 @@ class _Waiting:
     hit: Hit
     event: Event
     site: Site
+    excerpt: Excerpt
     needed: list[Nearby]
     forbidden: tuple[Nearby, ...]
     deadline: int
+    times: int = 1
 
 
 class Matcher:
@@ -87,8 +90,8 @@ class Matcher:
         for hit in hits:
             if hit.rule.match.near or hit.rule.match.not_followed_by:
                 undecided = self._consider(hit, event, site) or undecided
-            elif (finding := self._fold(hit, event, site)) is not None:
-                opened.append(finding)
+            else:
+                opened.append(self._fold(hit, event, site))
         return None if undecided else tuple(opened)
 
     def watches(self, event: Event) -> bool:
@@ -103,20 +106,12 @@ class Matcher:
         """Decide what still waits: nothing more will follow."""
         for waiting in self._waiting:
             if not waiting.needed:
-                self._fold(waiting.hit, waiting.event, waiting.site)
+                self._settle(waiting)
         self._waiting.clear()
-
-    def open_findings(self) -> Iterable[OpenFinding]:
-        """The findings so far, in the order in which they were opened."""
-        return self._open.values()
 
     def close(self, identity: Identity) -> tuple[Finding, ...]:
         """Return all findings, in the order of their first line."""
         return tuple(finding.close(identity) for finding in self._open.values() if finding.samples)
-
-    def add(self, hit: Hit, event: Event, site: Site) -> OpenFinding | None:
-        """Fold a match that a detector made of an event."""
-        return self._fold(hit, event, site)
 
     # --- matching one event ------------------------------------------------------------------------------
 
@@ -149,7 +144,13 @@ class Matcher:
             self._fold(hit, event, site)
             return True
         reach = max(near.within_lines for near in (*needed, *forbidden))
-        self._waiting.append(_Waiting(hit, event, site, needed, forbidden, event.at.line + reach))
+        own = [waiting for waiting in self._waiting if waiting.hit.rule is hit.rule]
+        if len(own) >= _WAITING_PER_RULE:
+            own[-1].times += event.repeated
+        else:
+            deadline = event.at.line + reach
+            excerpt = _excerpt(hit, event, site)
+            self._waiting.append(_Waiting(hit, event, site, excerpt, needed, forbidden, deadline, event.repeated))
         return True
 
     def _seen_before(self, near: Nearby, event: Event) -> bool:
@@ -162,27 +163,30 @@ class Matcher:
         for waiting in self._waiting:
             if event.at.source == waiting.event.at.source and event.at.line > waiting.deadline:
                 if not waiting.needed:
-                    self._fold(waiting.hit, waiting.event, waiting.site)
+                    self._settle(waiting)
                 continue
             if any(_is_near(near, waiting.event, event) for near in waiting.forbidden):
                 continue
             waiting.needed = [near for near in waiting.needed if not _is_near(near, waiting.event, event)]
             if not waiting.needed and not waiting.forbidden:
-                self._fold(waiting.hit, waiting.event, waiting.site)
+                self._settle(waiting)
                 continue
             still.append(waiting)
         self._waiting = still
 
+    def _settle(self, waiting: _Waiting) -> None:
+        finding = self._fold(waiting.hit, waiting.event, waiting.site, waiting.excerpt)
+        finding.count += waiting.times - waiting.event.repeated
+
     # --- folding -----------------------------------------------------------------------------------------
 
-    def _fold(self, hit: Hit, event: Event, site: Site) -> OpenFinding | None:
+    def _fold(self, hit: Hit, event: Event, site: Site, excerpt: Excerpt | None = None) -> OpenFinding:
         key = tuple(hit.captures.get(name, "") for name in hit.rule.same_failure)
         finding = self._open.get((hit.rule.id, key))
         if finding is None:
             finding = self._opened(hit, key, site.order)
         if finding.add(who(event), site.order, event.repeated):
-            text, span = _shown(event, site.text, hit.span)
-            finding.samples.append(site.excerpts.take(event.at, text, event.origin, event.when, span))
+            finding.samples.append(excerpt or _excerpt(hit, event, site))
         else:
             finding.end(event.at, site.text, event.origin, event.when)
         return finding
@@ -212,7 +216,7 @@ def _match(rule: Rule, message: str) -> Hit | None:
         return None if _taken_back(rule, message) else Hit(rule, {}, None)
     for wording in rule.match.wordings:
         pattern = wording.pattern
-        if pattern.literal and pattern.literal not in message:
+        if not pattern.may_match(message):
             continue
         match = pattern.search(message)
         if match is not None:
@@ -224,10 +228,7 @@ def _match(rule: Rule, message: str) -> Hit | None:
 
 
 def _taken_back(rule: Rule, message: str) -> bool:
-    return any(
-        (not pattern.literal or pattern.literal in message) and pattern.search(message) is not None
-        for pattern in rule.match.unless
-    )
+    return any(pattern.may_match(message) and pattern.search(message) is not None for pattern in rule.match.unless)
 
 
 def _fits(event: Event, where: Mapping[str, Test]) -> bool:
@@ -274,6 +275,12 @@ def _is_same(what: str, event: Event, other: Event) -> bool:
     if what == "host":
         return mine.host == its.host
     return True
+
+
+def _excerpt(hit: Hit, event: Event, site: Site) -> Excerpt:
+    """Keep the line that is being read, with the lines around it."""
+    text, span = _shown(event, site.text, hit.span)
+    return site.excerpts.take(event.at, text, event.origin, event.when, span)
 
 
 def _shown(event: Event, line: str, span: Span | None) -> tuple[str, Span | None]:

@@ -24,7 +24,7 @@ from nccl_logscan.rulebook.document import (
     read_document,
 )
 from nccl_logscan.rulebook.find import Folder, RuleSource, digest_of, find_rules
-from nccl_logscan.rulebook.literal import required_literal
+from nccl_logscan.rulebook.literal import required_literals
 from nccl_logscan.rulebook.located import Located, locate
 from nccl_logscan.rulebook.located import Path as KeyPath
 from nccl_logscan.rulebook.rule import (
@@ -254,7 +254,7 @@ def _matcher(match: MatchDocument) -> Matcher:
 
 
 def _pattern(expression: str) -> Pattern:
-    return Pattern(expression, required_literal(expression))
+    return Pattern(expression, *required_literals(expression))
 
 
 def _test(condition: ConditionDocument) -> Test:

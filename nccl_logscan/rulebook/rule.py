@@ -24,7 +24,7 @@ class _Working:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """An expression and a literal that every match must contain ("" if none could be proved).
+    """An expression and the literals of which every match contains one (none: nothing could be proved).
 
     Patterns are searched, not anchored, with the `regex` package and a time limit. A linear engine (RE2, Hyperscan)
     would need no limit, but has no look-around, which telling near misses apart needs, and no wheels for every
@@ -36,7 +36,8 @@ class Pattern:
     """
 
     text: str
-    literal: str = ""
+    literals: tuple[str, ...] = ()
+    folded: bool = False
     _working: _Working = field(default_factory=_Working, init=False, repr=False, compare=False)
 
     @property
@@ -47,6 +48,16 @@ class Pattern:
     def rearm(self) -> None:
         """Forget earlier stalls: a new scan begins."""
         self._working.stalls = 0
+
+    def may_match(self, text: str) -> bool:
+        """Return whether `text` holds a literal without which there is no match; cheap, and never wrongly False."""
+        if not self.literals:
+            return True
+        if self.folded:
+            if not text.isascii():
+                return True  # letters outside of ASCII fold in ways that lower() does not
+            text = text.lower()
+        return any(literal in text for literal in self.literals)
 
     def search(self, text: str) -> regex.Match[str] | None:
         """Return the first match in `text`, cut to its bound; None also where the time ran out."""

@@ -89,7 +89,9 @@ class NcclVersions:
     """Narrows down each process's version and compares them."""
 
     names: ClassVar[tuple[str, ...]] = ("nccl-versions-differ",)
-    kinds: ClassVar[frozenset[str]] = frozenset({"nccl.version", "nccl.info", "nccl.init", "nccl.network"})
+    kinds: ClassVar[frozenset[str]] = frozenset(
+        {"nccl.version", "nccl.info", "nccl.init", "nccl.network", "nccl.driver", "nccl.env"}
+    )
 
     def __init__(self) -> None:
         self._processes: dict[tuple[str, int], _Process] = {}

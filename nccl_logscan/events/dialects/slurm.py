@@ -18,7 +18,8 @@ _TASKS_ENDED = re.compile(
     r"|Floating point exception|User defined signal \d|[A-Z][\w -]{2,40}(?: \(core dumped\))?)"
 )
 _STEP_ENDED = re.compile(
-    r"\*\*\* (?P<what>STEP|JOB) \S{1,80} (?:ON (?P<host>\S{1,200}) )?(?:CANCELLED|FAILED|COMPLETED)"
+    r"\*\*\* (?:STEP|JOB) \S{1,80} (?:ON (?P<host>\S{1,200}) )?"
+    r"(?:CANCELLED|FAILED|COMPLETED|STEPD TERMINATED(?: ON (?P<last>\S{1,200}))?)"
 )
 _SIGNALS = {
     "Killed": 9,
@@ -79,7 +80,7 @@ def _read(line: LogLine, text: str) -> Event | None:
     if match := _TASKS_ENDED.search(text):
         return _ended(line, match)
     if match := _STEP_ENDED.search(text):
-        return _event(line, match["host"])
+        return _event(line, match["host"] or match["last"])
     if _SPEAKS.search(text):
         failed = _NODE_FAILED.search(text)
         return _event(line, failed["host"] if failed else None)

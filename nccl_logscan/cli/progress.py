@@ -1,0 +1,71 @@
+"""Progress on long input, on a terminal only."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TextIO
+
+from nccl_logscan.pipeline import LineSource
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+_PATIENCE = 1.0  # seconds before a bar appears; a short scan shows none
+
+
+@contextmanager
+def progress_on(stream: TextIO | None) -> Iterator[Callable[[LineSource], None] | None]:
+    """Give a function to call with the source being read, or None where nobody watches."""
+    if stream is None or not stream.isatty():
+        yield None
+        return
+    bar = _Bar(stream)
+    try:
+        yield bar.show
+    finally:
+        bar.close()
+
+
+class _Bar:
+    """A bar that appears after a second, one task for each source; a spinner's count where the size is not known."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._began = time.monotonic()
+        self._progress: Progress | None = None
+        self._tasks: dict[str, TaskID] = {}
+
+    def show(self, source: LineSource) -> None:
+        if self._progress is None:
+            if time.monotonic() - self._began < _PATIENCE:
+                return
+            self._progress = self._start()
+        task = self._tasks.get(source.name)
+        size = getattr(source, "size", None)
+        if task is None:
+            task = self._tasks[source.name] = self._progress.add_task(source.name[-40:], total=size)
+        read = getattr(source, "disk_read", source.bytes_read) if size else source.bytes_read
+        self._progress.update(task, completed=read)
+
+    def _start(self) -> Progress:
+        # Needed once a scan has taken a second on a terminal, so most scans are spared it.
+        from rich import progress as shown  # noqa: PLC0415
+        from rich.console import Console  # noqa: PLC0415
+
+        bar = shown.Progress(
+            shown.TextColumn("{task.description}"),
+            shown.BarColumn(),
+            shown.DownloadColumn(),
+            shown.TransferSpeedColumn(),
+            shown.TimeRemainingColumn(),
+            console=Console(file=self._stream),
+            transient=True,
+        )
+        bar.start()
+        return bar
+
+    def close(self) -> None:
+        if self._progress is not None:
+            self._progress.stop()

@@ -1,0 +1,46 @@
+"""Standard output that may be closed or full."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from nccl_logscan.errors import OutputError
+
+
+@contextmanager
+def printing() -> Iterator[None]:
+    """Print in here: a reader that has gone (`| head -1`) is no error, a full disk is an OutputError."""
+    try:
+        yield
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        _discard_the_rest()
+    except OSError as error:
+        _discard_the_rest()
+        reason = (error.strerror or str(error)).lower()
+        raise OutputError(
+            f"cannot write to {error.filename or 'standard output'}: {reason}", hint="choose another place for it"
+        ) from error
+
+
+class PrintingGroup(click.Group):
+    """Commands that do nothing but print, or write the files that they name."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        with printing():
+            return super().invoke(ctx)
+
+
+def _discard_the_rest() -> None:
+    """Point standard output elsewhere: what is still buffered is flushed once more when Python ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

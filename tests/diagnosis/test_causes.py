@@ -1,0 +1,76 @@
+import pytest
+
+OOM = (
+    "[rank1]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of "
+    "79.10 GiB of which 1.00 GiB is free.\n"
+)
+TIMEOUT = (
+    "[rank0]:[E1130 05:40:53.502925148 ProcessGroupNCCL.cpp:689] [Rank 0] Watchdog caught collective operation "
+    "timeout: WorkNCCL(SeqNum=27, OpType=ALLREDUCE, NumelIn=64, NumelOut=64, Timeout(ms)=15000) ran for 15024 "
+    "milliseconds before timing out.\n"
+)
+STEP = "[rank0]:step: {}/30 loss=0.99 grad_norm=0.01\n"
+
+
+def test_a_category_names_the_cause_and_not_the_loudest_line(scan):
+    result = scan(OOM + TIMEOUT * 50)
+    assert result.diagnosis.category == "gpu_oom"
+    assert "collective_timeout/watchdog-timeout" in {finding.rule.id for finding in result.diagnosis.consequences}
+
+
+def test_the_cause_is_the_same_where_its_echo_was_written_first(scan):
+    assert scan(TIMEOUT + OOM).diagnosis.category == "gpu_oom"
+
+
+def test_a_fault_that_training_lived_through_is_no_failure(scan):
+    steps = "".join(STEP.format(number) for number in range(5, 12))
+    warning = "n1:10:11 [0] misc/socket.cc:49 NCCL WARN socketProgress: Connection closed by remote peer n2<4000>\n"
+    assert scan(STEP.format(4) + warning + steps).diagnosis.category == "none"
+    assert scan(STEP.format(4) + warning).diagnosis.category != "none"
+
+
+def test_a_vague_line_does_not_explain_a_plain_one_away(scan, rules):
+    book = rules(
+        plain=("{event: nccl.warn, wordings: [{message: plain}]}", "strength: 84"),
+        vague=(
+            "{event: nccl.warn, wordings: [{message: vague}]}",
+            'role: symptom\nstrength: 30\nexplains: ["user_code/*"]',
+        ),
+    )
+    head = "n1:10:11 [0] a.cc:1 NCCL WARN "
+    assert scan(f"{head}vague\n{head}plain\n", book).diagnosis.finding.rule.id == "user_code/plain"
+
+
+@pytest.mark.parametrize("first", ["one", "two"])
+def test_of_two_causes_about_as_plain_the_first_in_a_log_is_taken(scan, rules, first):
+    book = rules(
+        one=("{event: nccl.warn, wordings: [{message: one}]}", "strength: 80"),
+        two=("{event: nccl.warn, wordings: [{message: two}]}", "strength: 76"),
+    )
+    second = {"one": "two", "two": "one"}[first]
+    head = "n1:10:11 [0] a.cc:1 NCCL WARN "
+    result = scan(f"{head}{first}\n{head}{second}\n", book)
+    assert result.diagnosis.finding.rule.id == f"user_code/{first}"
+
+
+def test_the_order_of_two_files_without_a_common_clock_is_not_guessed(scan, rules):
+    book = rules(
+        one=("{event: nccl.warn, wordings: [{message: one}]}", "strength: 76"),
+        two=("{event: nccl.warn, wordings: [{message: two}]}", "strength: 80"),
+    )
+    logs = {"a.log": "n1:10:11 [0] a.cc:1 NCCL WARN one\n", "b.log": "n2:10:11 [0] a.cc:1 NCCL WARN two\n"}
+    assert scan(logs, book).diagnosis.finding.rule.id == "user_code/two"
+
+
+def test_only_echoes_are_an_unknown_failure(scan, rules):
+    book = rules(echo=("{event: nccl.warn, wordings: [{message: boom}]}", "role: echo"))
+    result = scan("n1:10:11 [0] a.cc:1 NCCL WARN boom\n", book)
+    assert (result.diagnosis.category, result.diagnosis.confidence) == ("unknown", 0.0)
+
+
+def test_set_up_alone_is_neither_healthy_nor_failed(scan):
+    complete = (
+        "n1:10:10 [0] NCCL INFO ncclCommInitRank comm 0x1 rank 0 nranks 1 cudaDev 0 nvmlDev 0 busId 60 commId 0x2 - "
+        "Init COMPLETE\n"
+    )
+    assert scan(complete).diagnosis.category == "unknown"

@@ -1,0 +1,47 @@
+import pytest
+
+
+def apex(*scales: float) -> str:
+    return "".join(
+        f"Gradient overflow.  Skipping step, loss scaler 0 reducing loss scale to {scale}\n" for scale in scales
+    )
+
+
+def hf(loss: object, norm: object = 1.0) -> str:
+    return f"{{'loss': {loss}, 'grad_norm': {norm}, 'learning_rate': 1e-05, 'epoch': 0.1}}\n"
+
+
+@pytest.mark.parametrize(
+    ("log", "category"),
+    [
+        pytest.param(apex(32768.0, 16384.0, 8192.0) + hf(1.2) * 5, "none", id="the search at the start"),
+        pytest.param(
+            hf(1.2) + apex(32768.0) + hf(1.1) * 5 + apex(32768.0) + hf(1.0) * 2, "none", id="a rare one later"
+        ),
+        pytest.param(apex(*(2.0**power for power in range(15, -3, -1))), "mixed_precision_overflow", id="below one"),
+        pytest.param(apex(*(2.0**power for power in range(40, 22, -1))), "mixed_precision_overflow", id="without end"),
+        pytest.param(hf(1.2) * 3 + hf("nan", "nan") * 3, "mixed_precision_overflow", id="NaN to the end"),
+        pytest.param(hf(1.2) * 3 + hf("nan", "nan") + hf(1.2) * 3, "none", id="one NaN"),
+        pytest.param(hf(1.2) * 3 + hf("inf", "nan") * 3, "mixed_precision_overflow", id="infinite to the end"),
+        pytest.param(hf(1.2) * 3 + hf(1.1, "nan") * 6, "mixed_precision_overflow", id="NaN gradients to the end"),
+        pytest.param(hf(1.2) * 3 + hf(1.1, "inf") * 3 + hf(1.0) * 3, "none", id="a clipped gradient"),
+    ],
+)
+def test_a_search_is_told_from_a_collapse(scan, log, category):
+    assert scan(log).diagnosis.category == category
+
+
+def test_a_job_that_finishes_with_a_nan_loss_has_failed(scan):
+    log = hf(1.2) + hf("nan") * 4 + "{'train_runtime': 12.0, 'train_loss': nan, 'epoch': 1.0}\n"
+    result = scan(log)
+    assert result.diagnosis.category == "mixed_precision_overflow"
+    assert "NaN" in result.diagnosis.headline
+
+
+def test_a_constant_scale_of_one_is_how_bfloat16_logs(scan):
+    line = (
+        " iteration {:8d}/  240000 | consumed samples:       186368 | elapsed time per iteration (ms): 126411.0 | "
+        "learning rate: 1.365E-05 | global batch size:  1024 | lm loss: 2.391120E+00 | loss scale: 1.0 | grad norm: "
+        "0.231 | number of skipped iterations:   0 | number of nan iterations:   0 |\n"
+    )
+    assert scan("".join(line.format(number) for number in range(30))).diagnosis.category == "none"

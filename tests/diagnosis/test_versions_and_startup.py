@@ -1,0 +1,55 @@
+def info(host: str, pid: int, text: str) -> str:
+    return f"{host}:{pid}:{pid} [0] NCCL INFO {text}\n"
+
+
+def test_two_banners_with_different_versions(scan):
+    log = info("n1", 1, "NCCL version 2.24.3+cuda12.4") + info("n2", 2, "NCCL version 2.27.5+cuda12.9")
+    result = scan(log)
+    assert result.diagnosis.category == "version_mismatch"
+    assert "2.24.3 on n1:1" in result.diagnosis.headline
+
+
+def test_a_version_is_known_by_how_it_words_its_start(scan):
+    """Up to 2.21.5 only rank 0 prints the banner."""
+    older = info("n1", 1, "cudaDriverVersion 12040") + "NCCL version 2.18.3+cuda12.1\n"
+    newer = info("n2", 2, "Using non-device net plugin version 0")
+    result = scan(older + newer)
+    assert result.diagnosis.category == "version_mismatch"
+    assert "2.19.1 to 2.21.5 on n2:2" in result.diagnosis.headline
+
+
+def test_one_version_words_all_its_lines_alike(scan):
+    start = (
+        info("n1", 1, "Bootstrap: Using eth0:10.0.0.1<0>")
+        + info("n1", 1, "NCCL version 2.27.5+cuda12.9")
+        + info("n2", 2, "Bootstrap: Using eth0:10.0.0.2<0>")
+        + info("n2", 2, "Initialized NET plugin Socket")
+    )
+    assert "version_mismatch/nccl-versions-differ" not in {finding.rule.id for finding in scan(start).findings}
+
+
+def test_a_rank_that_never_comes_leaves_the_communicator_incomplete(scan):
+    begun = "ncclCommInitRank comm 0x1 rank {} nranks 3 cudaDev 0 nvmlDev 0 busId 60 commId 0x5 - Init START"
+    result = scan(info("n1", 1, begun.format(0)) + info("n2", 2, begun.format(2)))
+    assert (result.diagnosis.category, result.diagnosis.culprit.rank) == ("collective_timeout", 1)
+
+
+def test_an_empty_file_among_others_is_a_silent_rank(scan):
+    logs = {"rank0.log": info("n1", 1, "Using network Socket"), "rank1.log": ""}
+    result = scan(logs)
+    assert (result.diagnosis.category, result.diagnosis.culprit.rank) == ("collective_timeout", 1)
+
+
+def test_drivers_that_differ_between_hosts_are_compared(scan):
+    log = info("n1", 1, "cudaDriverVersion 12040") + info("n2", 2, "cudaDriverVersion 12020")
+    result = scan(log)
+    assert result.diagnosis.category == "heterogeneous_driver"
+    assert [difference.name for difference in result.job.differences] == ["CUDA driver"]
+
+
+def test_settings_that_differ_between_hosts_are_listed(scan):
+    log = info("n1", 1, "NCCL_BUFFSIZE set by environment to 4194304.") + info(
+        "n2", 2, "NCCL_BUFFSIZE set by environment to 1048576."
+    )
+    [difference] = scan(log).job.differences
+    assert dict(difference.values) == {"1048576": ("n2",), "4194304": ("n1",)}
