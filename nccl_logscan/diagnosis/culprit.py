@@ -18,11 +18,10 @@ def find_culprit(cause: Finding, identity: Identity, endings: Endings) -> Culpri
     observer = _observer(cause, rank, identity)
     spoke = cause.rule.blames in {"observer", "captured"} and (rank is None or _said_by(observer, rank, identity))
     origin = observer.origin
-    host = (
-        captures.get("host")
-        or (origin.host if spoke else None)
-        or (identity.host_of(rank) if rank is not None else None)
-    )
+    seen_on = _one(cause.hosts) if cause.rule.blames != "peer" else None
+    host = captures.get("host") or (origin.host if spoke else None) or seen_on
+    if host is None and rank is not None:
+        host = identity.host_of(rank)
     pid = _whole(captures.get("pid")) or (origin.pid if spoke else None)
     return Culprit(
         rank=rank,
@@ -87,6 +86,10 @@ def _said_by(sample: Evidence, rank: int, identity: Identity) -> bool:
     origin = sample.origin
     sayer = Who(sample.at.source, origin.host, origin.pid, origin.rank, origin.local_rank, origin.task)
     return identity.rank_of(sayer) == rank
+
+
+def _one(hosts: tuple[str, ...]) -> str | None:
+    return hosts[0] if len(hosts) == 1 else None
 
 
 def _whole(text: str | None) -> int | None:
