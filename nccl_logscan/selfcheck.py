@@ -25,7 +25,7 @@ from nccl_logscan.rulebook.rule import Example, Matcher, Rule, Rulebook
 from nccl_logscan.sources.raw import RawLine
 from nccl_logscan.taxonomy import Category, Role
 
-_SILENT = frozenset({Role.BENIGN, Role.CONTEXT})
+_SILENT = frozenset({Role.BENIGN, Role.CONTEXT, Role.ECHO})
 """Roles that never decide a verdict, so that firing beside another rule does no harm."""
 
 

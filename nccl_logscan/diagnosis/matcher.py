@@ -17,6 +17,7 @@ from nccl_logscan.diagnosis.excerpts import Excerpt, Excerpts
 from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.diagnosis.folding import OpenFinding
 from nccl_logscan.diagnosis.identity import Identity, who
+from nccl_logscan.diagnosis.index import RuleIndex
 from nccl_logscan.events.model import Event
 from nccl_logscan.position import Span
 from nccl_logscan.rulebook.rule import Nearby, Rule, Rulebook, Test
@@ -24,8 +25,9 @@ from nccl_logscan.rulebook.rule import Nearby, Rule, Rulebook, Test
 MESSAGE_LIMIT = 8_192
 FINDINGS_PER_RULE = 64
 _MEMO = 8_192
-_HISTORY = 4_096
+_HISTORY = 4_096  # events of a kind
 _WAITING_PER_RULE = 8
+_OUT_OF_STEP = 256  # lines by which an event of several lines may come after those that began later
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +66,17 @@ class Matcher:
     """Feed it every event in reading order; then ask for the findings."""
 
     def __init__(self, rulebook: Rulebook) -> None:
-        self._by_kind: dict[str, list[Rule]] = {}
+        by_kind: dict[str, list[Rule]] = {}
         for rule in rulebook.rules.values():
             for kind in rule.match.events:
-                self._by_kind.setdefault(kind, []).append(rule)
+                by_kind.setdefault(kind, []).append(rule)
+        self._by_kind = {kind: RuleIndex(rules) for kind, rules in by_kind.items()}
         self._conditions = _conditions_by_kind(rulebook.rules.values())
         self._memo: dict[tuple[str, str], tuple[Hit, ...]] = {}
+        self._watched: dict[tuple[str, str], bool] = {}
         self._open: dict[tuple[str, tuple[str, ...]], OpenFinding] = {}
         self._per_rule: dict[str, int] = {}
-        self._history: deque[Event] = deque(maxlen=_HISTORY)
+        self._history = {kind: deque[Event](maxlen=_HISTORY) for kind in self._conditions}
         self._waiting: list[_Waiting] = []
         self.overflowed: set[str] = set()
 
@@ -81,8 +85,9 @@ class Matcher:
         if self._waiting:
             self._decide(event)
         hits = self._hits(event)
-        if event.kind in self._conditions:
-            self._history.append(event)
+        history = self._history.get(event.kind)
+        if history is not None:
+            history.append(event)
         if not hits:
             return ()
         opened: list[OpenFinding] = []
@@ -97,10 +102,14 @@ class Matcher:
     def watches(self, event: Event) -> bool:
         """Return whether some rule's condition asks for such an event beside another, so that each one counts."""
         message = event.message[:MESSAGE_LIMIT]
-        return any(
-            near.pattern is None or near.pattern.search(message) is not None
-            for near in self._conditions.get(event.kind, ())
-        )
+        key = (event.kind, message)
+        watched = self._watched.get(key)
+        if watched is None:
+            watched = any(_is_asked_for(near, message) for near in self._conditions.get(event.kind, ()))
+            if len(self._watched) >= _MEMO:
+                self._watched.clear()
+            self._watched[key] = watched
+        return watched
 
     def finish(self) -> None:
         """Decide what still waits: nothing more will follow."""
@@ -123,7 +132,7 @@ class Matcher:
         key = (event.kind, message)
         found = self._memo.get(key)
         if found is None:
-            found = tuple(_match_all(rules, message))
+            found = tuple(_match_all(rules.candidates(message), message))
             if len(self._memo) >= _MEMO:
                 self._memo.clear()
             self._memo[key] = found
@@ -156,7 +165,15 @@ class Matcher:
     def _seen_before(self, near: Nearby, event: Event) -> bool:
         if near.order == "after":
             return False
-        return any(_is_near(near, event, other) for other in reversed(self._history))
+        return any(_is_near(near, event, other) for kind in near.events for other in self._lately(kind, near, event))
+
+    def _lately(self, kind: str, near: Nearby, event: Event) -> Iterator[Event]:
+        """Yield the events of a kind from the latest back to where none can be near."""
+        farthest = event.at.line - near.within_lines - _OUT_OF_STEP
+        for other in reversed(self._history.get(kind, ())):
+            if other.at.line < farthest or other.at.source != event.at.source:
+                return  # sources are read one after the other, so all before are farther still
+            yield other
 
     def _decide(self, event: Event) -> None:
         still: list[_Waiting] = []
@@ -261,9 +278,12 @@ def _is_near(near: Nearby, event: Event, other: Event) -> bool:
     }.get(near.order, abs(distance) <= near.within_lines)
     if not in_reach or not _is_same(near.same, event, other) or other is event:
         return False
-    if near.pattern is None:
-        return True
-    return near.pattern.search(other.message[:MESSAGE_LIMIT]) is not None
+    return _is_asked_for(near, other.message[:MESSAGE_LIMIT])
+
+
+def _is_asked_for(near: Nearby, message: str) -> bool:
+    pattern = near.pattern
+    return pattern is None or (pattern.may_match(message) and pattern.search(message) is not None)
 
 
 def _is_same(what: str, event: Event, other: Event) -> bool:

@@ -40,7 +40,7 @@ def test_a_wording_carries_the_literal_that_the_matcher_looks_for(tmp_path):
 
     [wording] = load_rulebook([tmp_path]).rules["infiniband/a"].match.wordings
 
-    assert wording.pattern.literal == ": Got completion from peer "
+    assert wording.pattern.literals == (": Got completion from peer ",)
 
 
 def test_all_mistakes_of_all_files_are_told_in_file_order(tmp_path):

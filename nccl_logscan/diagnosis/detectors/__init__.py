@@ -6,6 +6,7 @@ from nccl_logscan.diagnosis.detectors.desync_report import DesyncReport
 from nccl_logscan.diagnosis.detectors.detection import Detection, Detector, Scene
 from nccl_logscan.diagnosis.detectors.heterogeneity import Heterogeneity
 from nccl_logscan.diagnosis.detectors.nccl_versions import NcclVersions
+from nccl_logscan.diagnosis.detectors.network import Networks, RoceAddress
 from nccl_logscan.diagnosis.detectors.precision import Losses, LossScales
 from nccl_logscan.diagnosis.detectors.startup import Benchmark, Startup
 from nccl_logscan.diagnosis.detectors.watchdog import Watchdog
@@ -17,6 +18,8 @@ DETECTORS: tuple[type[Detector], ...] = (
     Losses,
     NcclVersions,
     Heterogeneity,
+    Networks,
+    RoceAddress,
     Startup,
     Benchmark,
 )

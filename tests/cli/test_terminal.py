@@ -1,0 +1,182 @@
+"""Terminals, pipes and signals."""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from nccl_logscan.cli import progress
+from nccl_logscan.cli.progress import progress_on
+from nccl_logscan.pipeline import TextSource
+
+COLOUR = re.compile(rb"\x1b\[(?:\d+;)*(?:3[0-7]|9[0-7]|4[0-7])m")
+
+
+def on_a_terminal(start, *arguments, **environment):
+    """Run with standard output on a terminal and return all that it was sent."""
+    ours, theirs = pty.openpty()
+    settings = {"TERM": "xterm-256color", **environment}
+    process = start(*arguments, stdout=theirs, env=settings)
+    os.close(theirs)
+    sent = b""
+    while True:
+        try:
+            piece = os.read(ours, 65536)
+        except OSError:  # Linux says EIO when the other side has closed
+            break
+        if not piece:
+            break
+        sent += piece
+    os.close(ours)
+    process.communicate(timeout=60)
+    return sent
+
+
+@pytest.fixture(autouse=True)
+def _no_settings(monkeypatch):
+    for name in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_a_terminal_gets_colour(start, failed):
+    assert COLOUR.search(on_a_terminal(start, failed))
+
+
+def test_a_terminal_gets_no_colour_where_it_is_not_wanted(start, failed):
+    sent = on_a_terminal(start, failed, NO_COLOR="1")
+
+    assert b"FAILED" in sent
+    assert not COLOUR.search(sent)
+
+
+def test_a_pipe_gets_no_escape_and_no_progress(start, failed):
+    process = start(failed, stdout=subprocess.PIPE, env={"TERM": "xterm-256color"})
+    stdout, stderr = process.communicate(timeout=60)
+
+    assert b"FAILED" in stdout
+    assert b"\x1b" not in stdout
+    assert stderr == b""
+
+
+@pytest.mark.parametrize("arguments", [("--format", "json", "-o", "-"), ("--format", "html", "-o", "-"), ()])
+def test_a_reader_that_has_gone_is_no_error_and_the_verdict_stands(start, failed, arguments):
+    process = start(failed, *arguments, stdout=subprocess.PIPE)
+    process.stdout.close()
+    process.stdout = None
+    _, stderr = process.communicate(timeout=60)
+
+    assert stderr == b""
+    assert process.returncode == 1
+
+
+def test_a_reader_of_the_rules_that_has_gone_is_no_error(start):
+    process = start("rules", "list", stdout=subprocess.PIPE)
+    process.stdout.close()
+    process.stdout = None
+    _, stderr = process.communicate(timeout=60)
+
+    assert (process.returncode, stderr) == (0, b"")
+
+
+def test_an_interrupt_ends_the_run_with_130_and_writes_nothing(start, here):
+    def listen():
+        # A shell that runs the tests in the background lets its children ignore interrupts.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    process = start("-", stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=listen)
+    line = b"node-1:1:1 [0] NCCL INFO Connected all rings\n"
+    # More than a pipe holds: when the last of it is taken, the scan is under way.
+    process.stdin.write(line * 20_000)
+    process.stdin.flush()
+
+    process.send_signal(signal.SIGINT)
+    process.wait(timeout=60)
+
+    assert process.returncode == 130
+    assert process.stderr.read().strip() == b"error: interrupted; nothing was written"
+    assert list(here.iterdir()) == []
+
+
+def test_an_interrupted_run_leaves_the_earlier_report(start, here):
+    (here / "report.html").write_text("the report of yesterday")
+
+    def listen():
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    process = start("-", "-o", "report.html", stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=listen)
+    process.stdin.write(b"node-1:1:1 [0] NCCL INFO Connected all rings\n" * 20_000)
+    process.stdin.flush()
+    process.send_signal(signal.SIGINT)
+    process.wait(timeout=60)
+
+    assert (here / "report.html").read_text() == "the report of yesterday"
+
+
+# --- progress ------------------------------------------------------------------------------------------------
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_no_progress_is_shown_where_nobody_watches():
+    for stream in (io.StringIO(), None):
+        with progress_on(stream) as show:
+            assert show is None
+
+
+def test_a_short_scan_shows_no_bar():
+    terminal = Terminal()
+
+    with progress_on(terminal) as show:
+        show(TextSource("a.log", "x"))
+
+    assert terminal.getvalue() == ""
+
+
+def test_a_long_scan_shows_each_source_and_how_much_of_it_was_read(monkeypatch):
+    monkeypatch.setattr(progress, "_PATIENCE", 0.0)
+    monkeypatch.setenv("TERM", "xterm")
+    terminal = Terminal()
+
+    with progress_on(terminal) as show:
+        show(TextSource("rank0.log", "x", bytes_read=3_000_000))
+        show(TextSource("rank1.log", "x", bytes_read=5_000))
+
+    shown = terminal.getvalue()
+    assert "rank0.log" in shown
+    assert "rank1.log" in shown
+    assert "3.0" in shown
+
+
+# --- what a run costs before it begins -------------------------------------------------------------------------
+
+
+def modules_of(*arguments):
+    """Return the modules that a run in a fresh interpreter has imported."""
+    program = "import sys; from nccl_logscan.cli import main; main(sys.argv[1:]); print('modules', *sys.modules)"
+    words = [sys.executable, "-c", program, *map(str, arguments)]
+    output = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60).stdout
+    return set(output.rsplit("modules ", 1)[1].split())
+
+
+@pytest.mark.usefixtures("here")
+def test_the_version_is_told_without_the_libraries_of_a_scan(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+
+    assert modules_of("--version").isdisjoint({"regex", "rich", "jinja2", "pydantic", "yaml", "nccl_logscan.pipeline"})
+
+
+@pytest.mark.usefixtures("here")
+def test_json_needs_neither_the_library_of_pages_nor_that_of_terminals(failed, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+
+    assert modules_of(failed, "-q", "-o", "x.json").isdisjoint({"jinja2", "rich", "rich.progress"})
