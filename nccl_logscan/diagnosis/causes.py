@@ -95,6 +95,8 @@ def known_order(one: Finding, other: Finding) -> int | None:
     Two lines of one input are in the order of writing, near enough; lines of two inputs are ordered only by times of
     one clock.
     """
+    if one.first.at == other.first.at:
+        return None
     if one.first.at.source == other.first.at.source:
         return -1 if one.order < other.order else 1
     mine, its = one.first.when, other.first.when

@@ -41,6 +41,24 @@ class RuleIndex:
         return [self._rules[number] for number in sorted(numbers)]
 
 
+_made: dict[tuple[int, ...], RuleIndex] = {}
+_KEPT = 256
+
+
+def index_of(rules: Sequence[Rule]) -> RuleIndex:
+    """Return the index of these rules; made once, since proving a rulebook scans thousands of small logs.
+
+    Rules are told apart by identity: an index holds its rules, so that none of their numbers is given to another.
+    """
+    key = tuple(map(id, rules))
+    index = _made.get(key)
+    if index is None:
+        if len(_made) >= _KEPT:
+            _made.clear()
+        index = _made[key] = RuleIndex(rules)
+    return index
+
+
 def _literals(rule: Rule) -> tuple[str, ...]:
     """Return, in lower case, literals of which every match of the rule holds one; () where none is proved."""
     wordings = rule.match.wordings

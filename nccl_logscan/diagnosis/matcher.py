@@ -17,7 +17,7 @@ from nccl_logscan.diagnosis.excerpts import Excerpt, Excerpts
 from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.diagnosis.folding import OpenFinding
 from nccl_logscan.diagnosis.identity import Identity, who
-from nccl_logscan.diagnosis.index import RuleIndex
+from nccl_logscan.diagnosis.index import index_of
 from nccl_logscan.events.model import Event
 from nccl_logscan.position import Span
 from nccl_logscan.rulebook.rule import Nearby, Rule, Rulebook, Test
@@ -70,7 +70,7 @@ class Matcher:
         for rule in rulebook.rules.values():
             for kind in rule.match.events:
                 by_kind.setdefault(kind, []).append(rule)
-        self._by_kind = {kind: RuleIndex(rules) for kind, rules in by_kind.items()}
+        self._by_kind = {kind: index_of(rules) for kind, rules in by_kind.items()}
         self._conditions = _conditions_by_kind(rulebook.rules.values())
         self._memo: dict[tuple[str, str], tuple[Hit, ...]] = {}
         self._watched: dict[tuple[str, str], bool] = {}

@@ -12,6 +12,7 @@ from nccl_logscan.diagnosis.excerpts import Excerpt
 from nccl_logscan.diagnosis.identity import Who, who
 from nccl_logscan.diagnosis.matcher import Site
 from nccl_logscan.events.model import Event, LogText, NcclChannel, NcclInit, NcclNetwork
+from nccl_logscan.taxonomy import Role
 
 _LIMIT = 16_384
 
@@ -57,7 +58,8 @@ class Startup:
     def conclude(self, scene: Scene) -> Iterator[Detection]:
         """Yield one detection where no process that spoke got its communicator."""
         stuck = {sayer: process for sayer, process in self._processes.items() if not process.completed}
-        if not stuck or any(process.completed for process in self._processes.values()) or scene.endings.steps:
+        completed = any(process.completed for process in self._processes.values())
+        if not stuck or completed or scene.endings.steps or _told_why(scene):
             return
         world = max((process.started.nranks or 0 for process in stuck.values() if process.started), default=0)
         present = {scene.identity.rank_of(sayer) for sayer in stuck}
@@ -75,6 +77,11 @@ class Startup:
             missing if 0 < len(missing) <= 8 else (),
             count=len(stuck),
         )
+
+
+def _told_why(scene: Scene) -> bool:
+    """Whether some line says what stopped the set-up, so that silence is no finding."""
+    return any(finding.rule.role in {Role.CAUSE, Role.SYMPTOM} for finding in scene.findings)
 
 
 # The head of nccl-tests' result table, and a row of it.
