@@ -33,7 +33,7 @@ class Case:
 
     @property
     def inputs(self):
-        return sorted(path for path in self.folder.iterdir() if path.is_file() and path.name != "case.yaml")
+        return sorted(path for path in self.folder.rglob("*") if path.is_file() and path.name != "case.yaml")
 
     @property
     def acceptable(self):
@@ -56,7 +56,7 @@ class Case:
     def texts(self):
         """Each log's text by its name, as UTF-8 whatever its packing."""
         logs = [path for path in self.inputs if ".log" in path.suffixes]
-        return {path.name: _text_of(path) for path in logs}
+        return {str(path.relative_to(self.folder)): _text_of(path) for path in logs}
 
 
 def _text_of(path):

@@ -134,6 +134,7 @@ def test_a_prefix_on_every_line_changes_no_category(case, prefix):
 @pytest.mark.parametrize("case", SOME)
 def test_line_ends_and_encoding_change_nothing(case, encoding, tmp_path):
     for name, text in case.texts().items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(text.replace("\r\n", "\n").replace("\n", "\r\n").encode(encoding))
 
     assert scan([str(tmp_path)]).diagnosis.category == unchanged(case)

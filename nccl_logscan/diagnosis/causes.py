@@ -18,6 +18,8 @@ from nccl_logscan.taxonomy import Category, Role
 BAND = 12
 # Steps that must follow a fault before the job counts as having lived through it.
 RECOVERY_STEPS = 3
+# What is weaker than this and comes after the job said that it was done is the noise of processes that leave.
+TEARDOWN = 25
 # A fault this plain in precision or hardware stands although the job went on: the run's result is what failed.
 _LASTING = frozenset({Category.MIXED_PRECISION_OVERFLOW})
 
@@ -54,9 +56,9 @@ def _recovered(finding: Finding, endings: Endings) -> bool:
     """Whether training went on after a fault as if nothing had been."""
     if finding.rule.category in _LASTING:
         return False
-    if endings.finished or endings.wound_down:
+    if endings.went_on(finding.first.at.source, finding.last_order, RECOVERY_STEPS):
         return True
-    return endings.progressed and endings.steps_after(finding.last_order) >= RECOVERY_STEPS
+    return endings.finished and finding.rule.strength < TEARDOWN
 
 
 def _explained(finding: Finding, candidates: list[Finding]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
 
 from nccl_logscan.diagnosis.identity import Who, who
@@ -19,6 +20,7 @@ from nccl_logscan.events.model import (
 )
 
 _LIMIT = 65_536
+_STEPS = 64
 
 
 @dataclass(slots=True)
@@ -26,10 +28,11 @@ class Endings:
     """Orders (positions in reading order) of the last signs of life, and every exit that was told.
 
     `steps` holds the last TrainStep of each sayer with its order, `ended` the sayers that said they were done.
+    `step_orders` are the orders of the latest steps, by source.
     """
 
     steps: dict[Who, tuple[TrainStep, int]] = field(default_factory=dict)
-    step_orders: list[int] = field(default_factory=list)
+    step_orders: dict[str, deque[int]] = field(default_factory=dict)
     ended: dict[Who, int] = field(default_factory=dict)
     destroyed: dict[Who, int] = field(default_factory=dict)
     aborted: dict[Who, int] = field(default_factory=dict)
@@ -59,9 +62,10 @@ class Endings:
         sayer = who(event)
         if sayer in self.steps or len(self.steps) < _LIMIT:
             self.steps[sayer] = (event, order)
-        if len(self.step_orders) >= _LIMIT:
-            del self.step_orders[: _LIMIT // 2]
-        self.step_orders.append(order)
+        orders = self.step_orders.get(event.at.source)
+        if orders is None:
+            orders = self.step_orders[event.at.source] = deque(maxlen=_STEPS)
+        orders.append(order)
 
     def _phase(self, event: NcclInit, order: int) -> None:
         if event.phase == "destroy":
@@ -97,6 +101,15 @@ class Endings:
         """Whether training steps were logged and no process failed."""
         return bool(self.steps) and not self.failures and self.exceptions == 0
 
-    def steps_after(self, order: int) -> int:
-        """Return how many training steps were logged after a point in reading order."""
-        return sum(1 for step in self.step_orders if step > order)
+    def went_on(self, source: str, order: int, steps: int) -> bool:
+        """Whether the job went on after a point of a source as if nothing had been: to its end, or for some steps.
+
+        A source without signs of life (a file of NCCL's alone) is judged by the job as a whole.
+        """
+        ended = [end for sayer, end in (*self.ended.items(), *self.destroyed.items()) if sayer.source == source]
+        orders = self.step_orders.get(source)
+        if not ended and orders is None:
+            return self.finished or self.wound_down
+        if ended and (self.finished or self.wound_down) and max(ended) > order:
+            return True
+        return orders is not None and self.progressed and sum(step > order for step in orders) >= steps

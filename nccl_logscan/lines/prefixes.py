@@ -75,7 +75,7 @@ def _named(kind: str, logger: str | None) -> str:
 
 # --- PyTorch ----------------------------------------------------------------------------------------------
 
-_TEE = re.compile(r"\[(?!rank\d)([A-Za-z_][\w-]{0,40}?)-?(\d{1,5})\](?::| (?=\S))")
+_TEE = re.compile(r"\[(?!rank\d)([A-Za-z_][\w-]{0,40}?)-?(\d{1,5})(?:\|(\d{1,6}))?\](?::| (?=\S))")
 
 
 @starts_with("[", LETTERS + "_")
@@ -83,18 +83,18 @@ def torchrun_tee(text: str) -> Peeled | None:
     """`[default3]:text`: torchrun --tee; the role's name and the local rank (elastic/multiprocessing/tail_log.py).
 
     A template of TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE may write `[trainer-5] text`; only roles that no other
-    program brackets like this are taken without the colon.
+    program brackets like this are taken without the colon. `[trainer0|8]:` is a template with the global rank too.
     """
     if not (match := _TEE.match(text)):
         return None
     if not match.group().endswith(":") and match[1] not in {"trainer", "default", "worker"}:
         return None
-    return _tee(match.group(), int(match[2]))
+    return _tee(match.group(), int(match[2]), None if match[3] is None else int(match[3]))
 
 
 @lru_cache(4096)
-def _tee(prefix: str, local_rank: int) -> Peeled:
-    return Peeled(len(prefix), "torchrun-tee", Origin(local_rank=local_rank))
+def _tee(prefix: str, local_rank: int, rank: int | None = None) -> Peeled:
+    return Peeled(len(prefix), "torchrun-tee", Origin(local_rank=local_rank, rank=rank))
 
 
 _GLOG = re.compile(

@@ -77,7 +77,7 @@ _WITHOUT_LOSS: tuple[Gated, ...] = (
 )
 _HF_LOSS = re.compile(r"\{'loss': '?" + _VALUE)
 
-_TAIL = r"[.! ]{0,6}(?:$|successfully|in \d|after \d|at \d|total|time|took|with exit code 0|saving|[(:,-])"
+_TAIL = r"(?:[.!] |[.! ]{0,6}(?:$|successfully|in \d|after \d|at \d|total|time|took|with exit code 0|saving|[(:,-]))"
 _END = re.compile(
     r"(?:^\W{0,12}|[-|:>\]] )(?:the |model )?train(?:ing)? (?:run )?(?:is |has |was )?(?:now )?"
     rf"(?:complete|completed|finished|done|ended){_TAIL}"
@@ -89,9 +89,17 @@ _END = re.compile(
     r"|`Trainer\.fit` stopped: `max_(?:steps|epochs|time)"
     r"|^rank \d{1,6}: \d{1,9} \S{1,24} done$"
     r"|\bFinal validation metrics: "
+    r"|^(?:\W{0,12}|.{0,40} - )(?:total )?training time:? {0,4}\d"
+    r"|\bexit(?:ed)?(?: with)?(?: code| status):? 0(?!\S)"
+    r"|^\s{0,8}--- PASS: |^PASS$"
+    r"|^(?-i:DONE)\b[ -]{0,8}(?:rank \d{1,6})?$"
     r"|\bTraining completed\. Do not forget to share your model",
     re.IGNORECASE,
 )
+
+
+# What each way of saying so holds, so that other lines cost no search.
+_END_LITERALS = ("rain", "done", "DONE", "# ", "Final", "PASS", "exit")
 
 
 def read(line: LogLine) -> Event | None:
@@ -150,7 +158,7 @@ def _counter(text: str) -> int | None:
 
 def _end(line: LogLine) -> TrainEnd | None:
     text = line.text
-    if "rain" not in text and "done" not in text and "# " not in text and "Final" not in text:
+    if not any(literal in text for literal in _END_LITERALS):
         return None
     if _END.search(text) is None:
         return None

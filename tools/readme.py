@@ -1,0 +1,67 @@
+"""Writes the parts of README.md that the program itself determines: a verdict as it is printed, and the categories.
+
+python tools/readme.py           write them
+python tools/readme.py --check   say whether they are fresh
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import sys
+from pathlib import Path
+
+from rich.console import Console
+
+from nccl_logscan import scan
+from nccl_logscan.report.text import render_text
+from nccl_logscan.report.view import build_view
+from nccl_logscan.taxonomy import Category
+
+_ROOT = Path(__file__).resolve().parents[1]
+_README = _ROOT / "README.md"
+_LOG = "fixtures/cases/lab/timeout-dataloader/driver.log"
+_WIDTH = 110
+
+
+def main() -> int:
+    """Write the parts, or compare them."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="only say whether they are fresh")
+    check = parser.parse_args().check
+    text = _README.read_text("utf-8")
+    fresh = _with_parts(text)
+    if check:
+        print("README.md is fresh" if fresh == text else "README.md is stale: run python tools/readme.py")
+        return 0 if fresh == text else 1
+    _README.write_text(fresh, "utf-8")
+    return 0
+
+
+def _with_parts(text: str) -> str:
+    for name, part in (("verdict", _verdict()), ("categories", _categories())):
+        begin, end = f"<!-- {name}: python tools/readme.py -->\n", f"<!-- end of {name} -->"
+        head, found, rest = text.partition(begin)
+        _, closed, tail = rest.partition(end)
+        if not (found and closed):
+            raise SystemExit(f"error: README.md has no {begin.strip()} or no {end}")
+        text = f"{head}{begin}{part}\n{end}{tail}"
+    return text
+
+
+def _verdict() -> str:
+    """Return what a terminal shows of a scan of the shipped log."""
+    shown = io.StringIO()
+    console = Console(file=shown, width=_WIDTH, force_terminal=True, color_system=None, highlight=False)
+    view = build_view(scan([str(_ROOT / _LOG)]))
+    render_text(view, console, written_to="reports/driver.html")
+    return f"```console\n$ nccl-logscan {_LOG}\n{shown.getvalue().replace(f'{_ROOT}/', '').rstrip()}\n```"
+
+
+def _categories() -> str:
+    rows = [f"| {category.family} | `{category}` | {category.meaning} |" for category in Category]
+    return "\n".join(["| family | category | root cause |", "|---|---|---|", *rows])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
