@@ -11,19 +11,19 @@ import resource
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import BinaryIO, Protocol
 
 from nccl_logscan.diagnosis.detectors import DETECTORS, Detector, Scene
 from nccl_logscan.diagnosis.diagnose import diagnose, finding_of
 from nccl_logscan.diagnosis.endings import Endings
-from nccl_logscan.diagnosis.excerpts import Excerpts
+from nccl_logscan.diagnosis.excerpts import Excerpts, Site
 from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.diagnosis.folding import OpenFinding
 from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.diagnosis.job import JobFacts
-from nccl_logscan.diagnosis.matcher import Matcher, Site
+from nccl_logscan.diagnosis.matcher import Matcher
 from nccl_logscan.diagnosis.timeline import Timeline
 from nccl_logscan.diagnosis.unclaimed import Unclaimed
 from nccl_logscan.diagnosis.verdict import Coverage, ScannedInput, ScanResult
@@ -144,12 +144,27 @@ def _scan(sources: Sequence[LineSource], rulebook: Rulebook, options: Options) -
     return run.conclude(sources, time.perf_counter() - started)
 
 
+class _Listener(Protocol):
+    """A collector or detector: fed with the events of its kinds, with every event if it names none."""
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The kinds it wants to see."""
+
+    def feed(self, event: Event, site: Site) -> None:
+        """Look at an event."""
+
+
 @dataclass(slots=True)
 class _Repeat:
-    """A line seen before: where its further occurrences are counted."""
+    """A line seen before: its event, where it was counted, and how often it has come again."""
 
     event: Event
     findings: tuple[OpenFinding, ...]
+    watched: bool
+    times: int = 0
+    last: RawLine | None = None
+    last_order: int = 0
 
 
 class _Run:
@@ -160,13 +175,13 @@ class _Run:
         self.matcher = Matcher(rulebook)
         self.identity = Identity()
         self.endings = Endings()
-        self.job = JobFacts()
+        self.job = JobFacts(self.identity)
         self.unclaimed = Unclaimed()
         self.timeline = Timeline()
         self.detectors: tuple[Detector, ...] = tuple(detector() for detector in DETECTORS)
         self.by_kind: Counter[str] = Counter()
         self.order = 0
-        self._detectors_of: dict[str, tuple[Detector, ...]] = {}
+        self._listeners: dict[str, tuple[Callable[[Event, Site], None], ...]] = {}
 
     def read(self, source: LineSource, progress: Callable[[LineSource], None] | None) -> None:
         """Read one source to its end."""
@@ -176,7 +191,12 @@ class _Run:
             excerpts.pass_line(raw.text)
             repeat = repeats.get(raw.text)
             if repeat is not None:
-                self._again(repeat, raw)
+                self.order += 1
+                repeat.times += 1
+                repeat.last = raw
+                repeat.last_order = self.order
+                if repeat.watched:
+                    self.matcher.witness(replace(repeat.event, at=raw.at))
             else:
                 events = [event for line in peeler.peel(raw) for event in tokeniser.read(line)]
                 repeat = self._take(events, raw, excerpts)
@@ -187,18 +207,20 @@ class _Run:
         last = RawLine(Position(source.name, source.lines_read, source.bytes_read), "")
         rest = [event for line in peeler.finish() for event in tokeniser.read(line)]
         self._take([*rest, *tokeniser.finish()], last, excerpts)
+        self._count(repeats.values())
         if progress is not None:
             progress(source)
 
-    def _again(self, repeat: _Repeat, raw: RawLine) -> None:
-        self.order += 1
-        self.by_kind[repeat.event.kind] += 1
-        if not repeat.findings:
-            self.unclaimed.feed(repeat.event)
-        for finding in repeat.findings:
-            finding.count += 1
-            finding.last_order = self.order
-            finding.end(raw.at, raw.text, finding.samples[0].origin, finding.samples[0].when)
+    def _count(self, repeats: Iterable[_Repeat]) -> None:
+        """Enter the lines that came again where their first one was entered."""
+        for repeat in repeats:
+            if repeat.last is None:
+                continue
+            self.by_kind[repeat.event.kind] += repeat.times
+            if not repeat.findings:
+                self.unclaimed.feed(repeat.event, repeat.times)
+            for finding in repeat.findings:
+                finding.count_again(repeat.times, repeat.last_order, repeat.last)
 
     def _take(self, events: Sequence[Event], raw: RawLine, excerpts: Excerpts) -> _Repeat | None:
         repeat = None
@@ -207,32 +229,25 @@ class _Run:
             self.by_kind[event.kind] += 1
             text = raw.text if event.at == raw.at else event.message
             findings = self._feed(event, Site(text, excerpts, self.order))
-            if len(events) == 1 and findings is not None and self._says_nothing_new(event):
-                repeat = _Repeat(event, findings)
+            if len(events) == 1 and findings is not None and event.kind in _REPEATABLE:
+                repeat = _Repeat(event, findings, self.matcher.watches(event))
         return repeat
 
-    def _says_nothing_new(self, event: Event) -> bool:
-        """Whether a second line with the same text need only be counted."""
-        return event.kind in _REPEATABLE and not self.matcher.watches(event)
-
     def _feed(self, event: Event, site: Site) -> tuple[OpenFinding, ...] | None:
-        self.identity.feed(event)
-        self.endings.feed(event, site.order)
-        self.job.feed(event, self.identity)
-        self.timeline.feed(event, site.order)
-        for detector in self._watching(event.kind):
-            detector.feed(event, site)
+        listeners = self._listeners.get(event.kind)
+        if listeners is None:
+            listeners = self._listeners[event.kind] = self._listening(event.kind)
+        for listen in listeners:
+            listen(event, site)
         findings = self.matcher.feed(event, site)
         if findings is not None and not findings:
             self.unclaimed.feed(event)
         return findings
 
-    def _watching(self, kind: str) -> tuple[Detector, ...]:
-        watching = self._detectors_of.get(kind)
-        if watching is None:
-            watching = tuple(detector for detector in self.detectors if kind in detector.kinds)
-            self._detectors_of[kind] = watching
-        return watching
+    def _listening(self, kind: str) -> tuple[Callable[[Event, Site], None], ...]:
+        """Who wants to see events of a kind, besides the matcher."""
+        everyone: tuple[_Listener, ...] = (self.identity, self.endings, self.job, self.timeline, *self.detectors)
+        return tuple(one.feed for one in everyone if not one.kinds or kind in one.kinds)
 
     def conclude(self, sources: Sequence[LineSource], seconds: float) -> ScanResult:
         """Return what the scan found out."""
@@ -246,7 +261,7 @@ class _Run:
             findings=findings,
             plan=make_plan(diagnosis),
             timeline=self.timeline.conclude(findings, self.identity),
-            job=self.job.conclude(self.identity),
+            job=self.job.conclude(),
             coverage=self._coverage(sources, seconds),
             unclaimed=self.unclaimed.conclude(),
             inputs=tuple(_as_input(source) for source in sources),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
+from typing import ClassVar
 
+from nccl_logscan.diagnosis.excerpts import Site
 from nccl_logscan.diagnosis.identity import Who, who
 from nccl_logscan.events.model import (
     ElasticAgent,
@@ -40,11 +42,24 @@ class Endings:
     failures: list[tuple[Event, int]] = field(default_factory=list)
     exceptions: int = 0
     agent_signal: tuple[Event, int] | None = None
-    last_order: int = 0
 
-    def feed(self, event: Event, order: int) -> None:
+    kinds: ClassVar[frozenset[str]] = frozenset(
+        {
+            "train.step",
+            "train.end",
+            "nccl.init",
+            "elastic.exit",
+            "elastic.agent",
+            "process.exit",
+            "process.signal",
+            "kernel.oom",
+            "python.exception",
+        }
+    )
+
+    def feed(self, event: Event, site: Site) -> None:
         """Note an event."""
-        self.last_order = order
+        order = site.order
         if isinstance(event, TrainStep):
             self._step(event, order)
         elif isinstance(event, TrainEnd):

@@ -48,3 +48,12 @@ class Excerpts:
         excerpt = Excerpt(at, text[:TEXT_LIMIT], origin, when, highlight, before)
         self._waiting.append(excerpt)
         return excerpt
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where the scan is while an event passes: the line's own text and the lines around it."""
+
+    text: str
+    excerpts: Excerpts
+    order: int

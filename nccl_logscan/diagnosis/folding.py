@@ -10,6 +10,7 @@ from nccl_logscan.diagnosis.findings import Evidence, Finding
 from nccl_logscan.diagnosis.identity import Identity, Who
 from nccl_logscan.position import Instant, Origin, Position
 from nccl_logscan.rulebook.rule import Rule
+from nccl_logscan.sources.raw import RawLine
 
 SAMPLES = 5
 SAYERS = 16_384
@@ -45,6 +46,14 @@ class OpenFinding:
     def end(self, at: Position, text: str, origin: Origin, when: Instant | None) -> None:
         """Remember the latest line."""
         self.last_at, self.last_text, self.last_origin, self.last_when = at, text, origin, when
+
+    def count_again(self, times: int, order: int, raw: RawLine) -> None:
+        """Count further lines with the text of an earlier one; `raw` is the last of them."""
+        self.count += times
+        if order > self.last_order:
+            self.last_order = order
+            first = self.samples[0]
+            self.end(raw.at, raw.text, first.origin, first.when)
 
     def close(self, identity: Identity) -> Finding:
         """Return the finding, with ranks and hosts resolved."""

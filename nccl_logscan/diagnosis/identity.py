@@ -6,11 +6,14 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import ClassVar
 
+from nccl_logscan.diagnosis.excerpts import Site
 from nccl_logscan.events.model import ElasticExit, Event, NcclInit
 from nccl_logscan.position import Origin
 
 _Process = tuple[str, int]
+_MET = 4_096
 
 # rank3.log, rank-03.txt, rank_3/..., trainer.rank3.err, log_rank12; torchelastic's attempt_0/3/stderr.log and Slurm's
 # job.3.out say a local rank or a task.
@@ -43,8 +46,12 @@ class Identity:
     `limit` processes are remembered.
     """
 
+    kinds: ClassVar[frozenset[str]] = frozenset()
+    """All: any line may tell who wrote it."""
+
     def __init__(self, limit: int = 65_536) -> None:
         self._limit = limit
+        self._met: dict[int, tuple[Origin, str]] = {}
         self._in_world: dict[_Process, tuple[int, int]] = {}
         self._rank_of_pid: dict[int, set[int]] = defaultdict(set)
         self._hosts: dict[str, None] = {}
@@ -54,15 +61,28 @@ class Identity:
         self._ranks: set[int] = set()
         self._world = 0
 
-    def feed(self, event: Event) -> None:
+    def feed(self, event: Event, site: Site) -> None:  # noqa: ARG002 - listens as the others do
         """Learn from an event."""
         origin = event.origin
+        if self._met_before(event):
+            return
         if origin.host is not None and origin.host not in self._hosts and len(self._hosts) < self._limit:
             self._hosts[origin.host] = None
         if isinstance(event, NcclInit):
             self._learn_communicator(event)
         if origin.rank is not None and len(self._ranks) < self._limit:
             self._learn_rank(event, origin.rank)
+
+    def _met_before(self, event: Event) -> bool:
+        """Whether this very origin has been learnt from: the layers below share one object among a process's lines."""
+        origin = event.origin
+        met = self._met.get(id(origin))
+        if met is not None and met[0] is origin and met[1] == event.at.source and not isinstance(event, NcclInit):
+            return True
+        if len(self._met) >= _MET:
+            self._met.clear()
+        self._met[id(origin)] = (origin, event.at.source)
+        return False
 
     def _learn_communicator(self, event: NcclInit) -> None:
         origin = event.origin

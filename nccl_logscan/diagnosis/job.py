@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from typing import ClassVar
 
+from nccl_logscan.diagnosis.excerpts import Site
 from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.diagnosis.verdict import Communicator, Difference, Job, Setting
 from nccl_logscan.events.model import (
@@ -22,15 +24,26 @@ from nccl_logscan.events.model import (
 _LIMIT = 512
 _TORCH = re.compile(r"\b(?:torch|pytorch)(?: version)?[ =:]{1,3}v?(\d+\.\d+\.\d+(?:\+\w+)?)", re.IGNORECASE)
 _WORLD = re.compile(r"\b(?:world[_ -]?size|num_processes|nranks)[\"']?[ =:]{1,3}(\d{1,6})\b", re.IGNORECASE)
-_KINDS = frozenset(
-    {"nccl.version", "nccl.driver", "nccl.env", "nccl.init", "nccl.network", "nccl.channel", "log.text", "train.step"}
-)
 
 
 class JobFacts:
     """Collects facts; every collection is bounded."""
 
-    def __init__(self) -> None:
+    kinds: ClassVar[frozenset[str]] = frozenset(
+        {
+            "nccl.version",
+            "nccl.driver",
+            "nccl.env",
+            "nccl.init",
+            "nccl.network",
+            "nccl.channel",
+            "log.text",
+            "train.step",
+        }
+    )
+
+    def __init__(self, identity: Identity) -> None:
+        self._identity = identity
         self._nccl: dict[str, None] = {}
         self._torch: dict[str, None] = {}
         self._drivers: dict[str, dict[str, None]] = defaultdict(dict)
@@ -40,15 +53,13 @@ class JobFacts:
         self._transports: dict[str, int] = {}
         self._communicators: dict[str, tuple[int | None, set[int], set[int]]] = {}
 
-    def feed(self, event: Event, identity: Identity) -> None:
+    def feed(self, event: Event, site: Site) -> None:  # noqa: ARG002 - listens as the others do
         """Note what an event says of the job."""
-        if event.kind not in _KINDS:
-            return
         if isinstance(event, NcclChannel):
             if event.transport and (event.transport in self._transports or len(self._transports) < 64):
                 self._transports[event.transport] = self._transports.get(event.transport, 0) + 1
         elif isinstance(event, LogText | TrainStep):
-            self._text(event, identity)
+            self._text(event)
         elif isinstance(event, NcclEnv):
             self._env(event)
         elif isinstance(event, NcclInit):
@@ -56,7 +67,7 @@ class JobFacts:
         else:
             self._fact(event)
 
-    def _text(self, event: Event, identity: Identity) -> None:
+    def _text(self, event: Event) -> None:
         text = event.message
         if len(text) > 4_096:
             return
@@ -64,7 +75,7 @@ class JobFacts:
         if "torch" in lowered and len(self._torch) < 16 and (match := _TORCH.search(text)):
             self._torch[match[1]] = None
         if ("world" in lowered or "num_processes" in lowered) and (match := _WORLD.search(text)):
-            identity.learn_world(min(int(match[1]), 1_000_000))
+            self._identity.learn_world(min(int(match[1]), 1_000_000))
 
     def _env(self, event: NcclEnv) -> None:
         key = (event.name, event.value)
@@ -92,8 +103,9 @@ class JobFacts:
         elif isinstance(event, NcclNetwork) and event.chosen and len(self._networks) < 16:
             self._networks[event.network] = None
 
-    def conclude(self, identity: Identity) -> Job:
+    def conclude(self) -> Job:
         """Return the facts."""
+        identity = self._identity
         seen = identity.ranks
         return Job(
             nccl_versions=tuple(sorted(self._nccl)),

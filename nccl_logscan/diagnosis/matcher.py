@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from nccl_logscan.diagnosis.excerpts import Excerpt, Excerpts
+from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.diagnosis.folding import OpenFinding
 from nccl_logscan.diagnosis.identity import Identity, who
@@ -37,15 +37,6 @@ class Hit:
     rule: Rule
     captures: Mapping[str, str]
     span: Span | None
-
-
-@dataclass(frozen=True, slots=True)
-class Site:
-    """Where the scan is while an event passes: the line's own text and the lines around it."""
-
-    text: str
-    excerpts: Excerpts
-    order: int
 
 
 @dataclass(slots=True)
@@ -98,6 +89,14 @@ class Matcher:
             else:
                 opened.append(self._fold(hit, event, site))
         return None if undecided else tuple(opened)
+
+    def witness(self, event: Event) -> None:
+        """See an event that was matched before with the same text: only conditions on other events can change by it."""
+        if self._waiting:
+            self._decide(event)
+        history = self._history.get(event.kind)
+        if history is not None:
+            history.append(event)
 
     def watches(self, event: Event) -> bool:
         """Return whether some rule's condition asks for such an event beside another, so that each one counts."""

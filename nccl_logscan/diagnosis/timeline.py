@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import ClassVar
 
+from nccl_logscan.diagnosis.excerpts import Site
 from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.diagnosis.identity import Identity, Who, who
 from nccl_logscan.diagnosis.verdict import TimelineEntry
@@ -17,12 +19,17 @@ _TEXT = 300
 class Timeline:
     """Keeps the first and the last event of each kind and sayer, for the kinds that mark a job's course."""
 
+    kinds: ClassVar[frozenset[str]] = frozenset(
+        {"train.step", "train.end", "nccl.init", "elastic.exit", "process.exit"}
+    )
+
     def __init__(self) -> None:
         self._first: dict[tuple[str, Who], tuple[Event, int]] = {}
         self._last: dict[tuple[str, Who], tuple[Event, int]] = {}
 
-    def feed(self, event: Event, order: int) -> None:
-        """Note an event if it marks the job's course."""
+    def feed(self, event: Event, site: Site) -> None:
+        """Note an event that marks the job's course."""
+        order = site.order
         kind = _mark(event)
         if kind is None:
             return

@@ -27,18 +27,19 @@ class Unclaimed:
         self._groups: dict[str, _Group] = {}
         self.dropped = 0
 
-    def feed(self, event: Event) -> None:
-        """Take in an event that no rule claimed; only warnings and errors are kept."""
+    def feed(self, event: Event, times: int | None = None) -> None:
+        """Take in an event that no rule claimed, `times` over; only warnings and errors are kept."""
         if not _is_warning(event):
             return
+        count = event.repeated if times is None else times
         key = template(event.message)
         group = self._groups.get(key)
         if group is not None:
-            group.count += event.repeated
+            group.count += count
         elif len(self._groups) < self._limit:
-            self._groups[key] = _Group(event.repeated, event.at, event.message[:_SAMPLE])
+            self._groups[key] = _Group(count, event.at, event.message[:_SAMPLE])
         else:
-            self.dropped += event.repeated
+            self.dropped += count
 
     def conclude(self) -> tuple[UnclaimedGroup, ...]:
         """Return the groups, largest first."""

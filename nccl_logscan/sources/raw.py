@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from nccl_logscan.position import Position
 
 
-@dataclass(frozen=True, slots=True)
-class RawLine:
+class RawLine(NamedTuple):
     """A decoded line.
 
     `replaced` counts bytes that were not UTF-8 and were replaced, or were NUL and were left out; `cut` counts

@@ -62,8 +62,8 @@ def test_ranks_outside_of_a_sub_group_are_not_accused(scan):
 def test_the_late_rank_s_last_words_are_told(scan):
     words = "2026-11-30 05:40:38,896 | rank1 | INFO | trainer:45 - loading shard data-00012.parquet\n"
     dump = (
-        "[rank1]:[E1130 05:40:53.542719017 ProcessGroupNCCL.cpp:1914] [PG ID 0 PG GUID 0(default_pg) Rank 1] Received a "
-        "dump signal due to a collective timeout from  rank 0 and we will try our best to dump the debug info. Last "
+        "[rank1]:[E1130 05:40:53.542719017 ProcessGroupNCCL.cpp:1914] [PG ID 0 PG GUID 0(default_pg) Rank 1] Received "
+        "a dump signal due to a collective timeout from  rank 0 and we will try our best to dump the debug info. Last "
         "enqueued NCCL work: 26, last completed NCCL work: 26.This is most likely caused by incorrect usages\n"
     )
     result = scan(words + timed_out(0) + status(0, 28) + dump)

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
 from nccl_logscan.diagnosis.endings import Endings
-from nccl_logscan.diagnosis.excerpts import Excerpt
+from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.diagnosis.identity import Identity
-from nccl_logscan.diagnosis.matcher import Site
 from nccl_logscan.events.model import Event
 
 

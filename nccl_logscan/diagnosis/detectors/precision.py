@@ -14,9 +14,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, excerpt_of
-from nccl_logscan.diagnosis.excerpts import Excerpt
+from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.identity import Who, who
-from nccl_logscan.diagnosis.matcher import Site
 from nccl_logscan.events.model import Event, LossScale, TrainStep
 
 _LIMIT = 4_096
