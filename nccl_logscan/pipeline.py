@@ -42,8 +42,8 @@ _MEMO = 4_096
 _PROGRESS_LINES = 16_384
 _UNKNOWN_KINDS = frozenset({"log.text"})
 
-# Kinds whose meaning is in their one line alone: to rules, detectors and facts a second line of the same text, prefix
-# and process included, says nothing new.
+# Kinds whose meaning is in their one line alone: to detectors and facts a second line of the same text, prefix and
+# process included, says nothing new, and to rules only that it came once more.
 _REPEATABLE = frozenset({"nccl.warn", "nccl.trail", "nccl.info", "nccl.channel"})
 
 
@@ -188,7 +188,7 @@ class _Run:
         peeler, tokeniser, excerpts = Peeler(), Tokeniser(), Excerpts()
         repeats: dict[str, _Repeat] = {}
         for raw in source.lines():
-            excerpts.pass_line(raw.text)
+            excerpts.pass_line(raw.at.line, raw.text)
             repeat = repeats.get(raw.text)
             if repeat is not None:
                 self.order += 1
@@ -220,14 +220,14 @@ class _Run:
             if not repeat.findings:
                 self.unclaimed.feed(repeat.event, repeat.times)
             for finding in repeat.findings:
-                finding.count_again(repeat.times, repeat.last_order, repeat.last)
+                finding.count_again(repeat.event, repeat.times, repeat.last_order, repeat.last)
 
     def _take(self, events: Sequence[Event], raw: RawLine, excerpts: Excerpts) -> _Repeat | None:
         repeat = None
         for event in events:
             self.order += 1
             self.by_kind[event.kind] += 1
-            text = raw.text if event.at == raw.at else event.message
+            text = raw.text if event.at == raw.at else excerpts.line(event.at.line) or event.message
             findings = self._feed(event, Site(text, excerpts, self.order))
             if len(events) == 1 and findings is not None and event.kind in _REPEATABLE:
                 repeat = _Repeat(event, findings, self.matcher.watches(event))
@@ -301,6 +301,10 @@ class _Run:
                 yield f"{source.name} {source.note}"
             elif logs and source.kind == Kind.CONFIG:
                 yield f"{source.name} is a configuration file and was not read as a log"
+        if self.timeline.left_out:
+            yield f"the timeline leaves out {self.timeline.left_out} further moments"
+        if self.unclaimed.dropped:
+            yield f"{self.unclaimed.dropped} further warnings of other templates that no rule knows are not listed"
         for rule_id in sorted(self.matcher.overflowed):
             yield f"{rule_id}: more different failures than are kept apart; the rest is counted together"
         for rule_id, expression in self.rulebook.stalled():

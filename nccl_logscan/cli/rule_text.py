@@ -31,6 +31,8 @@ def _described(rule: Rule) -> Iterator[str]:
     yield from _wrapped(f"Why: {rule.why}")
     yield from ("", "Recognised by")
     yield from _recognised(rule)
+    if rule.groups:
+        yield from ("", f"In the groups {', '.join(rule.groups)}")
     if rule.explains:
         yield from ("", "Explains")
         yield from (f"  {glob}" for glob in rule.explains)

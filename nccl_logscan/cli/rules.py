@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fnmatch
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -21,7 +20,7 @@ from nccl_logscan.rulebook.find import Folder
 from nccl_logscan.rulebook.lint import lint
 from nccl_logscan.rulebook.load import load_rulebook
 from nccl_logscan.rulebook.read import Reading, RuleFile, read_folders
-from nccl_logscan.rulebook.rule import Rule, Rulebook
+from nccl_logscan.rulebook.rule import Rule
 from nccl_logscan.rulebook.schema import SCHEMA, schema_text
 from nccl_logscan.rulebook.where import builtin_rules
 from nccl_logscan.selfcheck import healthy_logs, prove, prove_healthy
@@ -52,7 +51,7 @@ def check(ids: tuple[str, ...], folders: tuple[Path, ...]) -> None:
     """
     reading = _read(folders)
     chosen = [file for file in reading.files if _is_chosen(file, ids)]
-    problems = [*_of(reading.problems, ids), *lint(chosen, ids=reading.ids, detectors=DETECTOR_NAMES)]
+    problems = [*_of(reading.problems, ids), *lint(chosen, ids=reading.ids, groups=reading.groups, detectors=DETECTOR_NAMES)]
     for file in chosen:
         problems.extend(prove(file, reading.rulebook))
     problems.extend(_healthy(reading) if not ids else ())
@@ -68,7 +67,7 @@ def check(ids: tuple[str, ...], folders: tuple[Path, ...]) -> None:
 @_RULES
 def list_rules(form: str, category: str | None, folders: tuple[Path, ...]) -> None:
     """List the rules."""
-    rules = [rule for rule in _rulebook(folders).rules.values() if category in {None, rule.category}]
+    rules = [rule for rule in _written(folders).values() if category in {None, rule.category}]
     if form == "text":
         click.echo(listed(rules))
         return
@@ -93,7 +92,7 @@ def _facts(rule: Rule) -> dict[str, str | int]:
 @_RULES
 def show(rule_id: str, folders: tuple[Path, ...]) -> None:
     """Show all that one rule says."""
-    rules = _rulebook(folders).rules
+    rules = _written(folders)
     rule = rules.get(rule_id) or next((rule for rule in rules.values() if rule_id in rule.formerly), None)
     if rule is None:
         raise click.BadParameter(f"there is no rule '{rule_id}'{closest(rule_id, rules)}", param_hint="ID")
@@ -110,7 +109,7 @@ _CHECK = click.option("--check", "only_check", is_flag=True, help="Write nothing
 @_CHECK
 def docs(folder: Path, *, only_check: bool) -> None:
     """Write a page for each category, and an index, into DIR (docs/rules)."""
-    wanted = {folder / name: text for name, text in pages(_rulebook(()).rules.values()).items()}
+    wanted = {folder / name: text for name, text in pages(_written(()).values()).items()}
     made = {page: page.read_text("utf-8", "replace").startswith(MADE_BY) for page in sorted(folder.glob("*.md"))}
     foreign = [page for page in wanted if not made.get(page, True)]
     if foreign:
@@ -132,7 +131,7 @@ def schema(*, only_check: bool) -> None:
 def compile_rules(*, only_check: bool) -> None:
     """Write rules/compiled.json, from which a scan loads the rules in a twentieth of the time."""
     path = Path(str(builtin_rules())) / COMPILED
-    _bring_up_to_date({path: text_of(_rulebook(()))}, (), "nccl-logscan rules compile", only_check=only_check)
+    _bring_up_to_date({path: text_of(load_rulebook([builtin_rules()]))}, (), "nccl-logscan rules compile", only_check=only_check)
 
 
 def _bring_up_to_date(wanted: Mapping[Path, str], stale: Sequence[Path], command: str, *, only_check: bool) -> None:
@@ -154,8 +153,11 @@ def _bring_up_to_date(wanted: Mapping[Path, str], stale: Sequence[Path], command
 # --- reading -------------------------------------------------------------------------------------------------
 
 
-def _rulebook(folders: tuple[Path, ...]) -> Rulebook:
-    return load_rulebook([builtin_rules(), *folders])
+def _written(folders: tuple[Path, ...]) -> Mapping[str, Rule]:
+    reading = _read(folders)
+    if reading.problems:
+        raise RulebookError(reading.problems)
+    return reading.written
 
 
 def _read(folders: tuple[Path, ...]) -> Reading:
@@ -187,9 +189,3 @@ def _healthy(reading: Reading) -> list[Problem]:
     """Scan the healthy logs that lie beside a checkout's rules; a wheel has none."""
     fixtures = Path(str(builtin_rules())).parent / "fixtures" / "cases"
     return list(prove_healthy(healthy_logs(fixtures), reading.rulebook))
-
-
-if __name__ == "__main__":
-    from nccl_logscan.cli import main
-
-    raise SystemExit(main(["rules", *sys.argv[1:]]))

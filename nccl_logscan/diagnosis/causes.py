@@ -6,12 +6,13 @@ explains-edges), and which of the rest speaks most plainly and first.
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from nccl_logscan.diagnosis.endings import Endings
 from nccl_logscan.diagnosis.findings import Finding
-from nccl_logscan.diagnosis.matcher import explains
 from nccl_logscan.taxonomy import Category, Role
 
 # Findings within this many points of strength of each other are told apart by time rather than by strength.
@@ -20,14 +21,14 @@ BAND = 12
 RECOVERY_STEPS = 3
 # What is weaker than this and comes after the job said that it was done is the noise of processes that leave.
 TEARDOWN = 25
-# A fault this plain in precision or hardware stands although the job went on: the run's result is what failed.
+# Faults that stand although the job went on, since the run's result is what failed.
 _LASTING = frozenset({Category.MIXED_PRECISION_OVERFLOW})
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The outcome: `cause` (None: no finding can be one), its `consequences` in order, `rivals` by standing, and what
-    was `recovered` from.
+    """The outcome: `cause` (None: no finding can be one), its `consequences` in order, `rivals` by standing (what else
+    may be the cause, or a second one), and what was `recovered` from.
     """
 
     cause: Finding | None
@@ -39,17 +40,45 @@ class Ranking:
 def rank_causes(findings: Iterable[Finding], endings: Endings) -> Ranking:
     """Choose the cause among findings."""
     relevant = [finding for finding in findings if finding.rule.role not in {Role.BENIGN, Role.CONTEXT}]
-    recovered = [finding for finding in relevant if _recovered(finding, endings)]
-    standing = [finding for finding in relevant if finding not in recovered]
+    recovered = tuple(finding for finding in relevant if _recovered(finding, endings))
+    lived_through = set(map(id, recovered))
+    standing = [finding for finding in relevant if id(finding) not in lived_through]
     candidates = [finding for finding in standing if finding.rule.role is not Role.ECHO]
     unexplained = [finding for finding in candidates if not _explained(finding, candidates)]
     pool = unexplained or candidates
     if not pool:
-        return Ranking(None, tuple(standing), (), tuple(recovered))
+        return Ranking(None, tuple(standing), (), recovered)
     cause = _plainest_first(pool)
-    rivals = sorted((finding for finding in pool if finding is not cause), key=lambda finding: -finding.rule.strength)
-    consequences = sorted((finding for finding in standing if finding is not cause), key=lambda finding: finding.order)
-    return Ranking(cause, tuple(consequences), tuple(rivals), tuple(recovered))
+    consequences = _consequences(cause, standing)
+    followed = {id(cause), *map(id, consequences)}
+    rivals = [finding for finding in candidates if id(finding) not in followed]
+    rivals.sort(key=lambda finding: -finding.rule.strength)
+    return Ranking(cause, consequences, tuple(rivals), recovered)
+
+
+def _consequences(cause: Finding, standing: list[Finding]) -> tuple[Finding, ...]:
+    """What follows from the cause: symptoms and echoes, and what the rules' edges lead to, step by step."""
+    following = {
+        id(finding): finding
+        for finding in standing
+        if finding is not cause and finding.rule.role in {Role.SYMPTOM, Role.ECHO}
+    }
+    reached = [cause]
+    while reached:
+        source = reached.pop()
+        for finding in standing:
+            if finding is cause or finding.rule.role is not Role.CAUSE or id(finding) in following:
+                continue
+            if explains(source.rule.explains, finding.rule.id):
+                following[id(finding)] = finding
+                reached.append(finding)
+    return tuple(sorted(following.values(), key=lambda finding: finding.order))
+
+
+@lru_cache(maxsize=65_536)
+def explains(globs: tuple[str, ...], rule_id: str) -> bool:
+    """Return whether one of a rule's `explains` entries names `rule_id`."""
+    return any(rule_id == glob or fnmatch.fnmatchcase(rule_id, glob) for glob in globs)
 
 
 def _recovered(finding: Finding, endings: Endings) -> bool:

@@ -44,7 +44,7 @@ def _rank(cause: Finding, identity: Identity) -> int | None:
         return told if told is not None else _by_elimination(cause, identity)
     if cause.rule.blames == "captured":
         return cause.ranks[0] if len(cause.ranks) == 1 else None
-    return _first_to_say(cause)
+    return _first_to_say(cause, identity)
 
 
 def _by_elimination(cause: Finding, identity: Identity) -> int | None:
@@ -55,9 +55,23 @@ def _by_elimination(cause: Finding, identity: Identity) -> int | None:
     return silent[0] if len(silent) == 1 else None
 
 
-def _first_to_say(cause: Finding) -> int | None:
-    """The first rank to say it; by time where all say it at times of one clock, else by reading order."""
-    return cause.ranks[0] if cause.ranks else None
+def _first_to_say(cause: Finding, identity: Identity) -> int | None:
+    """The first rank to say it: by order within one input, by time of one clock across inputs; else None."""
+    said = [(sample, rank) for sample in cause.samples if (rank := _rank_of(sample, identity)) is not None]
+    if len(cause.ranks) <= 1 or len({sample.at.source for sample, _ in said}) <= 1:
+        return cause.ranks[0] if cause.ranks else None
+    times = [(sample.when, rank) for sample, rank in said if sample.when is not None]
+    if len(times) < len(said) or len({when.clock for when, _ in times}) > 1:
+        return None
+    if len({when.value.tzinfo is None for when, _ in times}) > 1:
+        return None
+    (first, rank), *others = sorted(times, key=lambda told: told[0].value)
+    return rank if not others or others[0][0].value > first.value else None
+
+
+def _rank_of(sample: Evidence, identity: Identity) -> int | None:
+    origin = sample.origin
+    return identity.rank_of(Who(sample.at.source, origin.host, origin.pid, origin.rank, origin.local_rank, origin.task))
 
 
 def _by_exit(cause: Finding, endings: Endings) -> int | None:
@@ -83,9 +97,7 @@ def _observer(cause: Finding, rank: int | None, identity: Identity) -> Evidence:
 
 
 def _said_by(sample: Evidence, rank: int, identity: Identity) -> bool:
-    origin = sample.origin
-    sayer = Who(sample.at.source, origin.host, origin.pid, origin.rank, origin.local_rank, origin.task)
-    return identity.rank_of(sayer) == rank
+    return _rank_of(sample, identity) == rank
 
 
 def _one(hosts: tuple[str, ...]) -> str | None:

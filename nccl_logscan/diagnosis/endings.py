@@ -9,7 +9,6 @@ from typing import ClassVar
 from nccl_logscan.diagnosis.excerpts import Site
 from nccl_logscan.diagnosis.identity import Who, who
 from nccl_logscan.events.model import (
-    ElasticAgent,
     ElasticExit,
     Event,
     KernelOom,
@@ -38,10 +37,8 @@ class Endings:
     ended: dict[Who, int] = field(default_factory=dict)
     destroyed: dict[Who, int] = field(default_factory=dict)
     aborted: dict[Who, int] = field(default_factory=dict)
-    initialised: int = 0
     failures: list[tuple[Event, int]] = field(default_factory=list)
     exceptions: int = 0
-    agent_signal: tuple[Event, int] | None = None
 
     kinds: ClassVar[frozenset[str]] = frozenset(
         {
@@ -49,7 +46,6 @@ class Endings:
             "train.end",
             "nccl.init",
             "elastic.exit",
-            "elastic.agent",
             "process.exit",
             "process.signal",
             "kernel.oom",
@@ -70,8 +66,6 @@ class Endings:
             self._exit(event, order)
         elif isinstance(event, PythonException):
             self.exceptions += 1
-        elif isinstance(event, ElasticAgent) and event.signal and self.agent_signal is None:
-            self.agent_signal = (event, order)
 
     def _step(self, event: TrainStep, order: int) -> None:
         sayer = who(event)
@@ -87,8 +81,6 @@ class Endings:
             self._note(self.destroyed, event, order)
         elif event.phase == "abort":
             self._note(self.aborted, event, order)
-        elif event.phase == "complete":
-            self.initialised += 1
 
     def _exit(self, event: Event, order: int) -> None:
         failed = getattr(event, "exit_code", 1) != 0

@@ -9,6 +9,7 @@ from nccl_logscan.position import Instant, Origin, Position, Span
 
 CONTEXT = 3
 TEXT_LIMIT = 2_000
+_KEPT = 80
 
 
 @dataclass(slots=True)
@@ -25,29 +26,46 @@ class Excerpt:
 
 
 class Excerpts:
-    """The last lines read and the excerpts that still wait for more; one for each source, bounded."""
+    """The last lines of a source and the excerpts that still wait for more; bounded.
+
+    An event may come a while after its line, since doubtful prefixes and tracebacks hold lines back: as many lines are
+    kept as the layers below hold.
+    """
 
     def __init__(self) -> None:
-        self._recent: deque[str] = deque(maxlen=CONTEXT + 1)
+        self._recent: deque[tuple[int, str]] = deque(maxlen=_KEPT)
         self._waiting: list[Excerpt] = []
 
-    def pass_line(self, text: str) -> None:
+    def pass_line(self, number: int, text: str) -> None:
         """Note the next line of the source."""
         if self._waiting:
-            self._feed_waiting(text)
-        self._recent.append(text)
+            self._feed_waiting(number, text)
+        self._recent.append((number, text))
 
-    def _feed_waiting(self, text: str) -> None:
+    def _feed_waiting(self, number: int, text: str) -> None:
         for excerpt in self._waiting:
             excerpt.after.append(text[:TEXT_LIMIT])
-        self._waiting = [excerpt for excerpt in self._waiting if len(excerpt.after) < CONTEXT]
+        self._waiting = [excerpt for excerpt in self._waiting if number < excerpt.at.line + CONTEXT]
+
+    def line(self, number: int) -> str | None:
+        """Return the text of one of the last lines; None if it has passed too long ago."""
+        if not self._recent:
+            return None
+        place = number - self._recent[0][0]
+        return self._recent[place][1] if 0 <= place < len(self._recent) else None
 
     def take(self, at: Position, text: str, origin: Origin, when: Instant | None, highlight: Span | None) -> Excerpt:
-        """Return an excerpt of the line that is being read, with the lines before it."""
-        before = tuple(line[:TEXT_LIMIT] for line in list(self._recent)[:-1])
-        excerpt = Excerpt(at, text[:TEXT_LIMIT], origin, when, highlight, before)
-        self._waiting.append(excerpt)
+        """Return an excerpt of a line, with the lines around it as far as they are still there."""
+        before = self._around(at.line - CONTEXT, at.line)
+        after = self._around(at.line + 1, at.line + 1 + CONTEXT)
+        excerpt = Excerpt(at, text[:TEXT_LIMIT], origin, when, highlight, tuple(before), after)
+        if len(after) < CONTEXT:
+            self._waiting.append(excerpt)
         return excerpt
+
+    def _around(self, first: int, end: int) -> list[str]:
+        lines = (self.line(number) for number in range(first, end))
+        return [line[:TEXT_LIMIT] for line in lines if line is not None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from nccl_logscan.diagnosis.excerpts import TEXT_LIMIT, Excerpt
 from nccl_logscan.diagnosis.findings import Evidence, Finding
 from nccl_logscan.diagnosis.identity import Identity, Who
+from nccl_logscan.events.model import Event
 from nccl_logscan.position import Instant, Origin, Position
 from nccl_logscan.rulebook.rule import Rule
 from nccl_logscan.sources.raw import RawLine
@@ -32,7 +33,6 @@ class OpenFinding:
     last_text: str = ""
     last_origin: Origin = field(default_factory=Origin)
     last_when: Instant | None = None
-    notes: list[str] = field(default_factory=list)
 
     def add(self, sayer: Who, order: int, times: int) -> bool:
         """Count a match; return whether it is worth an excerpt (a new sayer, while there is room)."""
@@ -47,13 +47,12 @@ class OpenFinding:
         """Remember the latest line."""
         self.last_at, self.last_text, self.last_origin, self.last_when = at, text, origin, when
 
-    def count_again(self, times: int, order: int, raw: RawLine) -> None:
-        """Count further lines with the text of an earlier one; `raw` is the last of them."""
-        self.count += times
+    def count_again(self, event: Event, times: int, order: int, raw: RawLine) -> None:
+        """Count further lines with the text of the one that gave `event`; `raw` is the last of them."""
+        self.count += times * event.repeated
         if order > self.last_order:
             self.last_order = order
-            first = self.samples[0]
-            self.end(raw.at, raw.text, first.origin, first.when)
+            self.end(raw.at, raw.text, event.origin, event.when)
 
     def close(self, identity: Identity) -> Finding:
         """Return the finding, with ranks and hosts resolved."""
@@ -74,7 +73,6 @@ class OpenFinding:
             last=last,
             order=self.order,
             last_order=self.last_order,
-            notes=tuple(self.notes),
         )
 
 

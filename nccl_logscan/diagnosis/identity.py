@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from nccl_logscan.diagnosis.excerpts import Site
-from nccl_logscan.events.model import ElasticExit, Event, NcclInit
+from nccl_logscan.events.model import Event, NcclInit
 from nccl_logscan.position import Origin
 
 _Process = tuple[str, int]
 _MET = 4_096
+# More ranks than any job has: a larger number in a log is no world size.
+LARGEST_WORLD = 1_048_576
 
 # rank3.log, rank-03.txt, rank_3/..., trainer.rank3.err, log_rank12; torchelastic's attempt_0/3/stderr.log and Slurm's
 # job.3.out say a local rank or a task.
@@ -53,9 +54,10 @@ class Identity:
         self._limit = limit
         self._met: dict[int, tuple[Origin, str]] = {}
         self._in_world: dict[_Process, tuple[int, int]] = {}
-        self._rank_of_pid: dict[int, set[int]] = defaultdict(set)
+        self._by_pid: dict[int, list[_Process]] = {}
+        self._rank_of_pid: dict[int, set[int]] = {}
         self._hosts: dict[str, None] = {}
-        self._sources: dict[str, set[int]] = defaultdict(set)
+        self._sources: dict[str, set[int]] = {}
         self._host_of_rank: dict[int, str] = {}
         self._pid_of_rank: dict[int, int] = {}
         self._ranks: set[int] = set()
@@ -86,28 +88,38 @@ class Identity:
 
     def _learn_communicator(self, event: NcclInit) -> None:
         origin = event.origin
-        if event.rank is None or event.nranks is None or origin.pid is None:
+        if event.rank is None or origin.pid is None or not 0 < (event.nranks or 0) <= LARGEST_WORLD:
             return
+        assert event.nranks is not None
         process = (origin.host or "", origin.pid)
         known = self._in_world.get(process)
-        if (known is None and len(self._in_world) < self._limit) or (known is not None and known[1] < event.nranks):
+        if known is None:
+            if len(self._in_world) >= self._limit:
+                return
+            self._by_pid.setdefault(origin.pid, []).append(process)
+        if known is None or known[1] < event.nranks:
             self._in_world[process] = (event.rank, event.nranks)
         self._world = max(self._world, event.nranks)
 
     def _learn_rank(self, event: Event, rank: int) -> None:
         origin = event.origin
+        if rank >= LARGEST_WORLD:
+            return
         self._ranks.add(rank)
-        self._sources[event.at.source].add(rank)
+        source = event.at.source
+        if source in self._sources or len(self._sources) < self._limit:
+            self._sources.setdefault(source, set()).add(rank)
         if origin.pid is not None:
-            self._rank_of_pid[origin.pid].add(rank)
+            if origin.pid in self._rank_of_pid or len(self._rank_of_pid) < self._limit:
+                self._rank_of_pid.setdefault(origin.pid, set()).add(rank)
             self._pid_of_rank.setdefault(rank, origin.pid)
-        host = origin.host
-        if host is not None and not (isinstance(event, ElasticExit) and host == "localhost"):
-            self._host_of_rank.setdefault(rank, host)
+        if origin.host is not None:
+            self._host_of_rank.setdefault(rank, origin.host)
 
     def learn_world(self, size: int) -> None:
         """Learn a world size that the log states."""
-        self._world = max(self._world, size)
+        if size <= LARGEST_WORLD:
+            self._world = max(self._world, size)
 
     def learn_source(self, name: str) -> None:
         """Learn from a file's name which rank wrote it."""
@@ -135,21 +147,17 @@ class Identity:
         """Return the global rank of who said a line; None where the log does not tell."""
         if sayer.rank is not None:
             return sayer.rank
-        return (
-            self._rank_by_process(sayer)
-            if sayer.pid is not None and self._rank_by_process(sayer) is not None
-            else self._rank_by_place(sayer)
-        )
+        rank = None if sayer.pid is None else self._rank_by_process(sayer, sayer.pid)
+        return self._rank_by_place(sayer) if rank is None else rank
 
-    def _rank_by_process(self, sayer: Who) -> int | None:
-        assert sayer.pid is not None
-        known = self._in_world.get((sayer.host or "", sayer.pid))
+    def _rank_by_process(self, sayer: Who, pid: int) -> int | None:
+        known = self._in_world.get((sayer.host or "", pid))
         if known is None and sayer.host is None:
-            same_pid = [value for (_, pid), value in self._in_world.items() if pid == sayer.pid]
-            known = same_pid[0] if len(same_pid) == 1 else None
+            processes = self._by_pid.get(pid, [])
+            known = self._in_world[processes[0]] if len(processes) == 1 else None
         if known is not None and known[1] == self._world:
             return known[0]
-        told = self._rank_of_pid.get(sayer.pid, set())
+        told = self._rank_of_pid.get(pid, set())
         return next(iter(told)) if len(told) == 1 else None
 
     def _rank_by_place(self, sayer: Who) -> int | None:
@@ -167,17 +175,17 @@ class Identity:
 
     def host_of(self, rank: int) -> str | None:
         """Return the host of a global rank."""
-        for (host, _), (known, nranks) in self._in_world.items():
-            if known == rank and nranks == self._world:
-                return host or None
-        return self._host_of_rank.get(rank)
+        process = self._process_of(rank)
+        return (process[0] or None) if process else self._host_of_rank.get(rank)
 
     def pid_of(self, rank: int) -> int | None:
         """Return the process of a global rank."""
-        for (_, pid), (known, nranks) in self._in_world.items():
-            if known == rank and nranks == self._world:
-                return pid
-        return self._pid_of_rank.get(rank)
+        process = self._process_of(rank)
+        return process[1] if process else self._pid_of_rank.get(rank)
+
+    def _process_of(self, rank: int) -> _Process | None:
+        world = (rank, self._world)
+        return next((process for process, known in self._in_world.items() if known == world), None)
 
     def absent(self, present: Iterable[int]) -> tuple[int, ...]:
         """Return the ranks of the world that are not in `present`."""
@@ -189,14 +197,3 @@ def rank_in_name(name: str) -> int | None:
     """Return the global rank that a file's name tells, as in rank3.log; None if none or several."""
     found = {int(rank) for rank in _RANK_IN_NAME.findall(name)}
     return found.pop() if len(found) == 1 else None
-
-
-def most_common(values: Iterable[str]) -> str | None:
-    """Return the most frequent value; the first of equals; None of none."""
-    ranked = Counter(values).most_common(1)
-    return ranked[0][0] if ranked else None
-
-
-def as_origin(sayer: Who) -> Origin:
-    """Return what is known of a sayer as an Origin."""
-    return Origin(host=sayer.host, rank=sayer.rank, local_rank=sayer.local_rank, task=sayer.task, pid=sayer.pid)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from typing import ClassVar
 
 from nccl_logscan.diagnosis.excerpts import Site
@@ -22,6 +21,7 @@ from nccl_logscan.events.model import (
 )
 
 _LIMIT = 512
+_VALUES = 64
 _TORCH = re.compile(r"\b(?:torch|pytorch)(?: version)?[ =:]{1,3}v?(\d+\.\d+\.\d+(?:\+\w+)?)", re.IGNORECASE)
 _WORLD = re.compile(r"\b(?:world[_ -]?size|num_processes|nranks)[\"']?[ =:]{1,3}(\d{1,6})\b", re.IGNORECASE)
 
@@ -46,9 +46,9 @@ class JobFacts:
         self._identity = identity
         self._nccl: dict[str, None] = {}
         self._torch: dict[str, None] = {}
-        self._drivers: dict[str, dict[str, None]] = defaultdict(dict)
+        self._drivers: dict[str, dict[str, None]] = {}
         self._settings: dict[tuple[str, str], Setting] = {}
-        self._by_host: dict[str, dict[str, dict[str, None]]] = defaultdict(lambda: defaultdict(dict))
+        self._by_host: dict[str, dict[str, dict[str, None]]] = {}
         self._networks: dict[str, None] = {}
         self._transports: dict[str, int] = {}
         self._communicators: dict[str, tuple[int | None, set[int], set[int]]] = {}
@@ -75,15 +75,17 @@ class JobFacts:
         if "torch" in lowered and len(self._torch) < 16 and (match := _TORCH.search(text)):
             self._torch[match[1]] = None
         if ("world" in lowered or "num_processes" in lowered) and (match := _WORLD.search(text)):
-            self._identity.learn_world(min(int(match[1]), 1_000_000))
+            self._identity.learn_world(int(match[1]))
 
     def _env(self, event: NcclEnv) -> None:
         key = (event.name, event.value)
         if key not in self._settings and len(self._settings) < _LIMIT:
             self._settings[key] = Setting(event.name, event.value, event.source, event.at)
-        values = self._by_host[event.name]
-        if len(self._by_host) < _LIMIT and len(values) < 64 and len(values[event.value]) < _LIMIT:
-            values[event.value][event.origin.host or event.at.source] = None
+        if event.name not in self._by_host and len(self._by_host) >= _LIMIT:
+            return
+        values = self._by_host.setdefault(event.name, {})
+        if event.value in values or len(values) < _VALUES:
+            _note(values.setdefault(event.value, {}), event.origin.host or event.at.source)
 
     def _init(self, event: NcclInit) -> None:
         if event.comm_id is None or (event.comm_id not in self._communicators and len(self._communicators) >= _LIMIT):
@@ -99,7 +101,7 @@ class JobFacts:
         if isinstance(event, NcclVersion) and len(self._nccl) < 16:
             self._nccl[event.version] = None
         elif isinstance(event, NcclDriver) and len(self._drivers) < 16:
-            self._drivers[_cuda(event.cuda_driver)][event.origin.host or event.at.source] = None
+            _note(self._drivers.setdefault(_cuda(event.cuda_driver), {}), event.origin.host or event.at.source)
         elif isinstance(event, NcclNetwork) and event.chosen and len(self._networks) < 16:
             self._networks[event.network] = None
 
@@ -136,6 +138,11 @@ class JobFacts:
                 Difference("CUDA driver", {value: tuple(hosts) for value, hosts in sorted(self._drivers.items())})
             )
         return tuple(differing)
+
+
+def _note(holders: dict[str, None], holder: str) -> None:
+    if len(holders) < _LIMIT:
+        holders[holder] = None
 
 
 def _cuda(version: int) -> str:

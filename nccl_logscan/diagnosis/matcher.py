@@ -6,11 +6,9 @@ is in the message. What a message matched is remembered, since logs repeat thems
 
 from __future__ import annotations
 
-import fnmatch
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
@@ -72,7 +70,7 @@ class Matcher:
         self.overflowed: set[str] = set()
 
     def feed(self, event: Event, site: Site) -> tuple[OpenFinding, ...] | None:
-        """Match an event. Return the findings it went to, () for none; None if that is not decided yet."""
+        """Match an event. Return the findings it went to, () for none; None if that depends on other events too."""
         if self._waiting:
             self._decide(event)
         hits = self._hits(event)
@@ -177,7 +175,7 @@ class Matcher:
     def _decide(self, event: Event) -> None:
         still: list[_Waiting] = []
         for waiting in self._waiting:
-            if event.at.source == waiting.event.at.source and event.at.line > waiting.deadline:
+            if event.at.source != waiting.event.at.source or event.at.line > waiting.deadline:
                 if not waiting.needed:
                     self._settle(waiting)
                 continue
@@ -319,9 +317,3 @@ def _conditions_by_kind(rules: Iterable[Rule]) -> dict[str, list[Nearby]]:
             for kind in near.events:
                 conditions.setdefault(kind, []).append(near)
     return conditions
-
-
-@lru_cache(maxsize=65_536)
-def explains(globs: tuple[str, ...], rule_id: str) -> bool:
-    """Return whether one of a rule's `explains` entries names `rule_id`."""
-    return any(rule_id == glob or fnmatch.fnmatchcase(rule_id, glob) for glob in globs)

@@ -1,4 +1,4 @@
-"""The moments worth showing: starts, first and last steps, first lines of findings, exits. Bounded."""
+"""The moments worth showing: first lines of findings above all, starts, first and last steps, exits. Bounded."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ class Timeline:
     def __init__(self) -> None:
         self._first: dict[tuple[str, Who], tuple[Event, int]] = {}
         self._last: dict[tuple[str, Who], tuple[Event, int]] = {}
+        self.left_out = 0
 
     def feed(self, event: Event, site: Site) -> None:
         """Note an event that marks the job's course."""
@@ -38,22 +39,24 @@ class Timeline:
             self._last[key] = (event, order)
         elif len(self._first) < _LIMIT:
             self._first[key] = (event, order)
+        else:
+            self.left_out += 1
 
     def conclude(self, findings: Iterable[Finding], identity: Identity) -> tuple[TimelineEntry, ...]:
         """Return the entries in reading order."""
-        entries: list[tuple[int, TimelineEntry]] = []
+        entries = [
+            (finding.order, _finding_entry(finding))
+            for finding in findings
+            if finding.rule.role not in {Role.BENIGN, Role.CONTEXT}
+        ][:_LIMIT]
         for chosen, label in ((self._first, "first"), (self._last, "last")):
             for (kind, sayer), (event, order) in chosen.items():
                 named = f"{label} {kind}" if kind == "step" else kind
                 rank = identity.rank_of(sayer)
                 entries.append((order, _entry(event, named, rank)))
-        entries += [
-            (finding.order, _finding_entry(finding))
-            for finding in findings
-            if finding.rule.role not in {Role.BENIGN, Role.CONTEXT}
-        ]
-        entries.sort(key=lambda item: item[0])
-        return tuple(entry for _, entry in entries[:_LIMIT])
+        self.left_out += max(0, len(entries) - _LIMIT)
+        kept = sorted(entries[:_LIMIT], key=lambda item: item[0])
+        return tuple(entry for _, entry in kept)
 
 
 def _mark(event: Event) -> str | None:

@@ -31,7 +31,7 @@ class Unclaimed:
         """Take in an event that no rule claimed, `times` over; only warnings and errors are kept."""
         if not _is_warning(event):
             return
-        count = event.repeated if times is None else times
+        count = event.repeated * (1 if times is None else times)
         key = template(event.message)
         group = self._groups.get(key)
         if group is not None:

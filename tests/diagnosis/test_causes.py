@@ -74,3 +74,31 @@ def test_set_up_alone_is_neither_healthy_nor_failed(scan):
         "Init COMPLETE\n"
     )
     assert scan(complete).diagnosis.category == "unknown"
+
+
+def test_two_independent_causes_do_not_explain_each_other(scan, rules):
+    book = rules(
+        one=("{event: nccl.warn, wordings: [{message: one}]}", "strength: 95"),
+        two=("{event: nccl.warn, wordings: [{message: two}]}", "strength: 70"),
+        three=("{event: nccl.warn, wordings: [{message: three}]}", "role: symptom\nstrength: 20"),
+    )
+    head = "n1:10:11 [0] a.cc:1 NCCL WARN "
+    diagnosis = scan(f"{head}one\n{head}two\n{head}three\n", book).diagnosis
+    assert diagnosis.finding.rule.id == "user_code/one"
+    assert [finding.rule.id for finding in diagnosis.consequences] == ["user_code/three"]
+
+
+@pytest.mark.parametrize(
+    ("log", "category"),
+    [
+        pytest.param("training finished\n" + TIMEOUT, "collective_timeout", id="a failure after the end stays one"),
+        pytest.param(TIMEOUT + "training finished\n", "none", id="an end after a fault is an end"),
+    ],
+)
+def test_an_end_counts_only_after_the_fault(scan, log, category):
+    assert scan(log).diagnosis.category == category
+
+
+def test_another_rank_s_file_does_not_end_a_rank_that_failed(scan):
+    logs = {"rank0.log": STEP.format(3) + TIMEOUT, "rank1.log": STEP.format(3) + "training finished\n"}
+    assert scan(logs).diagnosis.category == "collective_timeout"

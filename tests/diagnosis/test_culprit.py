@@ -68,3 +68,28 @@ Root Cause (first observed failure):
 ============================================================
 """
     assert scan(block).diagnosis.culprit.rank == 1
+
+
+def failed(host: str, when: str, rank: int) -> str:
+    return (
+        started(rank, 2, host)
+        + f"[{when}] {host}:{100 + rank}:9 [0] enqueue.cc:37 NCCL WARN Cuda failure 2 'out of memory'\n"
+    )
+
+
+def test_of_two_files_the_earlier_line_on_one_clock_is_the_first(scan):
+    logs = {
+        "a.log": failed("n1", "2026-11-30 10:00:09", 0),
+        "b.log": failed("n1", "2026-11-30 10:00:01", 1),
+    }
+    assert scan(logs).diagnosis.culprit.rank == 1
+
+
+def test_of_two_files_without_a_common_clock_neither_is_accused(scan):
+    logs = {"a.log": failed("n1", "2026-11-30 10:00:09", 0), "b.log": failed("n2", "2026-11-30 10:00:01", 1)}
+    assert scan(logs).diagnosis.culprit.rank is None
+
+
+def test_an_absurd_world_size_gives_a_verdict(scan):
+    log = INIT.format(host="n1", pid=1, rank=0, world=300_000_000, phase="START")
+    assert scan(log).job.world_size is None

@@ -140,3 +140,25 @@ def test_evidence_marks_the_matched_columns(scan, rules):
     first = finding.first
     assert first.highlight is not None
     assert first.text[first.highlight.start : first.highlight.end] == "booom"
+
+
+def test_the_last_line_of_a_storm_is_its_own(scan, rules):
+    book = rules(boom="{event: nccl.warn, wordings: [{message: boom}]}")
+    stamped = "[2026-11-30 10:0{minute}:00] " + HEAD
+    early, late = (warn("boom", stamped.format(minute=minute)) for minute in (0, 5))
+    [finding] = scan(early * 3 + late * 3, book).findings
+    assert (finding.count, finding.last.at.line) == (6, 6)
+    assert finding.last.when is not None
+    assert finding.last.when.value.minute == 5
+
+
+def test_evidence_of_a_line_that_was_held_back_has_its_own_neighbours(scan):
+    """A bare number and a colon is a doubtful prefix: lines wait until their source has shown whether it is one."""
+    held = (
+        "0: one\n"
+        + "n1:10:11 [0] a.cc:1 NCCL WARN Cuda failure 2 'out of memory'\n"
+        + "".join(f"line {number}\n" for number in range(100))
+    )
+    finding = next(found for found in scan(held).findings if found.rule.id.startswith("gpu_oom/"))
+    assert finding.first.text.endswith("'out of memory'")
+    assert (finding.first.before, finding.first.after[0]) == (("0: one",), "line 0")

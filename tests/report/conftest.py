@@ -332,6 +332,8 @@ def _poisoned(part: Any, text: str) -> Any:
     """Return a copy in which every free text is `text`."""
     if isinstance(part, str):
         return part if type(part) is not str else text
+    if isinstance(part, Position):
+        return part._replace(source=_poisoned(part.source, text))
     if isinstance(part, tuple):
         return tuple(_poisoned(entry, text) for entry in part)
     if isinstance(part, Mapping):

@@ -12,6 +12,8 @@ from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.events.model import Event
 
+_BRIEF = 400
+
 
 @dataclass(frozen=True, slots=True)
 class Scene:
@@ -50,6 +52,11 @@ class Detector(Protocol):
 
     def conclude(self, scene: Scene) -> Iterator[Detection]:
         """Yield what was detected."""
+
+
+def brief_excerpt_of(event: Event, site: Site) -> Excerpt:
+    """Keep the line of an event alone, for where many are kept and few will be cited."""
+    return Excerpt(event.at, site.text[:_BRIEF], event.origin, event.when, None, ())
 
 
 def excerpt_of(event: Event, site: Site) -> Excerpt:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, excerpt_of
+from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, brief_excerpt_of
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.events.model import Event, NcclVersion
 
@@ -138,7 +138,7 @@ class NcclVersions:
         if process.narrow(low, high):
             process.order = process.order or site.order
             if len(process.excerpts) < 3:
-                process.excerpts.append(excerpt_of(event, site))
+                process.excerpts.append(brief_excerpt_of(event, site))
 
     def conclude(self, scene: Scene) -> Iterator[Detection]:  # noqa: ARG002 - versions say all that is needed
         """Yield a detection where two processes can't have the same version."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, excerpt_of
+from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, brief_excerpt_of, excerpt_of
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.identity import Who, who
 from nccl_logscan.events.model import Event, LogText, NcclChannel, NcclInit, NcclNetwork
@@ -52,7 +52,7 @@ class Startup:
             elif event.phase in {"complete", "destroy", "abort"}:
                 process.completed = True
         if len(process.excerpts) < 4:
-            process.excerpts.append(excerpt_of(event, site))
+            process.excerpts.append(brief_excerpt_of(event, site))
 
     def conclude(self, scene: Scene) -> Iterator[Detection]:
         """Yield one detection where no process that spoke got its communicator."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, excerpt_of
+from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, brief_excerpt_of, excerpt_of
 from nccl_logscan.diagnosis.excerpts import TEXT_LIMIT, Excerpt, Site
 from nccl_logscan.diagnosis.identity import Who, who
 from nccl_logscan.events.model import (
@@ -20,6 +20,8 @@ from nccl_logscan.events.model import (
 )
 
 _LIMIT = 16_384
+# Of how many ranks the lines around their account are kept; of the rest the line alone.
+_WITH_CONTEXT = 256
 
 # Collectives whose element count must be the same on every rank; in the others ranks may rightly differ (send, recv,
 # gather, scatter, all-to-all and the list forms with uneven parts).
@@ -79,7 +81,8 @@ class Watchdog:
         elif isinstance(event, TorchDumpSignal):
             account.learn(event.last_enqueued, event.last_completed)
         if len(account.excerpts) < 3:
-            account.excerpts.append(excerpt_of(event, site))
+            whole = len(self._accounts) <= _WITH_CONTEXT
+            account.excerpts.append(excerpt_of(event, site) if whole else brief_excerpt_of(event, site))
 
     def _hear(self, event: Event, site: Site) -> None:
         rank = event.origin.rank
@@ -130,7 +133,8 @@ def _mismatches(timed_out: dict[int, _Account]) -> Iterator[Detection]:
         if len(set(shapes.values())) < 2:
             continue
         odd = _odd_ones(shapes, timed_out)
-        ordered = (*odd, *(rank for rank in ranks if rank not in odd))
+        apart = set(odd)
+        ordered = (*odd, *(rank for rank in ranks if rank not in apart))
         accounts = [timed_out[rank] for rank in ordered]
         first = odd[0] if len(odd) == 1 else None
         yield Detection(
