@@ -255,7 +255,8 @@ class _Run:
         findings = self._findings()
         if not findings and self.by_kind.keys() <= _UNKNOWN_KINDS:
             raise _nothing_to_judge(sources)
-        diagnosis = diagnose(findings, self.endings, self.identity)
+        torn = any(source.note is not None and source.lines_read > 0 for source in sources)
+        diagnosis = diagnose(findings, self.endings, self.identity, torn=torn)
         return ScanResult(
             diagnosis=diagnosis,
             findings=findings,
@@ -314,13 +315,14 @@ class _Run:
 def _nothing_to_judge(sources: Sequence[LineSource]) -> InputError:
     names = [source.name for source in sources]
     name = names[0] if len(names) == 1 else f"{len(names)} inputs"
+    notes = [f"{source.name} {source.note}" for source in sources if source.note]
+    if notes:
+        return InputError(notes[0], hint="name a whole text log, or a folder that holds one")
+    has, is_ = ("has", "is") if len(names) == 1 else ("have", "are")
     if all(source.bytes_read == 0 for source in sources):
-        notes = [source.note for source in sources if source.note]
-        if len(names) == 1 and notes:
-            return InputError(f"{name} {notes[0]}", hint="name a text log, or a folder that holds one")
-        return InputError(f"{name} {'is' if len(names) == 1 else 'are'} empty", hint="name the log of the job's output")
+        return InputError(f"{name} {is_} empty", hint="name the log of the job's output")
     return InputError(
-        f"{name} has no line of NCCL, PyTorch, a launcher or a training framework, so there is nothing to judge",
+        f"{name} {has} no line of NCCL, PyTorch, a launcher or a training framework, so there is nothing to judge",
         hint="set NCCL_DEBUG=WARN (or INFO) for the job and scan its log again",
     )
 

@@ -51,7 +51,14 @@ def check(ids: tuple[str, ...], folders: tuple[Path, ...]) -> None:
     """
     reading = _read(folders)
     chosen = [file for file in reading.files if _is_chosen(file, ids)]
-    problems = [*_of(reading.problems, ids), *lint(chosen, ids=reading.ids, groups=reading.groups, detectors=DETECTOR_NAMES)]
+    problems = [
+        *_of(reading.problems, ids),
+        *lint(chosen, ids=reading.ids, groups=reading.groups, detectors=DETECTOR_NAMES),
+    ]
+    if ids and not chosen and not problems:
+        raise click.BadParameter(
+            f"no rule is called {' or '.join(ids)}; a folder is given with --rules", param_hint="ID"
+        )
     for file in chosen:
         problems.extend(prove(file, reading.rulebook))
     problems.extend(_healthy(reading) if not ids else ())
@@ -131,7 +138,9 @@ def schema(*, only_check: bool) -> None:
 def compile_rules(*, only_check: bool) -> None:
     """Write rules/compiled.json, from which a scan loads the rules in a twentieth of the time."""
     path = Path(str(builtin_rules())) / COMPILED
-    _bring_up_to_date({path: text_of(load_rulebook([builtin_rules()]))}, (), "nccl-logscan rules compile", only_check=only_check)
+    _bring_up_to_date(
+        {path: text_of(load_rulebook([builtin_rules()]))}, (), "nccl-logscan rules compile", only_check=only_check
+    )
 
 
 def _bring_up_to_date(wanted: Mapping[Path, str], stale: Sequence[Path], command: str, *, only_check: bool) -> None:

@@ -73,7 +73,7 @@ def scan_command(
     taken as one job: one file a rank or a node.
     """
     form = form or _form_of(output)
-    place = None if output == "-" else _place(output, logs[0], form)
+    place = None if output == "-" else _place(output, logs, form)
     view = build_view(_scan(logs, folders))
     if place is not None:
         _write(place, _render(view, form, verbose=True), makes_folder=output is None)
@@ -100,17 +100,26 @@ def _rulebook(folders: tuple[Path, ...]) -> Rulebook:
 # --- where the report goes -----------------------------------------------------------------------------------
 
 
-def _place(output: str | None, log: str, form: str) -> Path:
+def _place(output: str | None, logs: tuple[str, ...], form: str) -> Path:
     """Return where to write; a folder that is not there is told before an hour of reading, not after it."""
     if output is None:
-        return Path("reports") / (_stem(log) + _SUFFIX[form])
+        return Path("reports") / (_stem(logs[0]) + _SUFFIX[form])
     place = Path(output)
+    if any(_is_same_file(place, log) for log in logs):
+        raise click.BadParameter(f"{output} is one of the logs; the report would replace it", param_hint="--output")
     if not place.parent.is_dir():
         raise OutputError(
             f"cannot write the report to {place}: there is no folder {place.parent}",
             hint="create the folder first, or choose another place with --output",
         )
     return place
+
+
+def _is_same_file(place: Path, log: str) -> bool:
+    try:
+        return log != STDIN and place.samefile(log)
+    except OSError:
+        return False
 
 
 def _write(place: Path, text: str, *, makes_folder: bool) -> None:

@@ -17,12 +17,20 @@ from nccl_logscan.taxonomy import Category, Role
 
 # Findings within this many points of strength of each other are told apart by time rather than by strength.
 BAND = 12
-# Steps that must follow a fault before the job counts as having lived through it.
-RECOVERY_STEPS = 3
+# New steps that must follow a fault before the job counts as having lived through it; more of them after a fault that
+# ends processes, since other ranks and late buffers say a few.
+RECOVERY_STEPS = 5
+CERTAIN_STEPS = 20
+# From this strength on a line of NCCL, CUDA or the kernel is a fault that a process does not live through.
+PLAIN = 70
 # What is weaker than this and comes after the job said that it was done is the noise of processes that leave.
 TEARDOWN = 25
 # Faults that stand although the job went on, since the run's result is what failed.
 _LASTING = frozenset({Category.MIXED_PRECISION_OVERFLOW})
+_WATCHDOG = frozenset({"torch.watchdog-timeout", "rank-behind", "rank-absent", "watchdog-mismatch"})
+_OF_THE_LIBRARY = frozenset(
+    {"nccl.warn", "nccl.last-error", "nccl.attn", "cuda.error", "kernel.xid", "torch.process-group", "torch.mismatch"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +90,31 @@ def explains(globs: tuple[str, ...], rule_id: str) -> bool:
 
 
 def _recovered(finding: Finding, endings: Endings) -> bool:
-    """Whether training went on after a fault as if nothing had been."""
+    """Whether the job went on after a fault as if nothing had been: to its end, or for so many steps that it did."""
     if finding.rule.category in _LASTING:
         return False
-    if endings.went_on(finding.first.at.source, finding.last_order, RECOVERY_STEPS):
+    source, order = finding.first.at.source, finding.last_order
+    ended = endings.ended_after(source, order)
+    steps = endings.new_steps_after(source, order)
+    if endings.restarted_after(source, order) and (ended or steps >= RECOVERY_STEPS):
         return True
-    return endings.finished and finding.rule.strength < TEARDOWN
+    if _ends_processes(finding):
+        return steps >= CERTAIN_STEPS
+    if ended or steps >= RECOVERY_STEPS:
+        return True
+    return endings.finished and _is_noise_of_leaving(finding)
+
+
+def _ends_processes(finding: Finding) -> bool:
+    """Whether processes do not live on after such a fault, as they do after an exception that was caught."""
+    if finding.kind in _WATCHDOG:
+        return True
+    return finding.rule.role is Role.CAUSE and finding.kind in _OF_THE_LIBRARY and finding.rule.strength >= PLAIN
+
+
+def _is_noise_of_leaving(finding: Finding) -> bool:
+    """Whether it is what processes say, or schedulers of them, when a job that ended well is cleared away."""
+    return finding.rule.strength < TEARDOWN or finding.rule.category is Category.PROCESS_DEATH
 
 
 def _explained(finding: Finding, candidates: list[Finding]) -> bool:

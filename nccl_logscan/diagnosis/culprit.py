@@ -6,7 +6,6 @@ from nccl_logscan.diagnosis.endings import Endings
 from nccl_logscan.diagnosis.findings import Evidence, Finding
 from nccl_logscan.diagnosis.identity import Identity, Who
 from nccl_logscan.diagnosis.verdict import Culprit
-from nccl_logscan.events.model import ElasticExit
 
 
 def find_culprit(cause: Finding, identity: Identity, endings: Endings) -> Culprit:
@@ -79,13 +78,9 @@ def _by_exit(cause: Finding, endings: Endings) -> int | None:
 
     Before a process group exists nothing marks a process's output, but torchrun says which process failed.
     """
-    exits = [event for event, _ in endings.failures if isinstance(event, ElasticExit) and event.origin.rank is not None]
-    own = {event.origin.rank for event in exits if event.exit_code is not None and event.exit_code > 0}
-    first = {
-        event.origin.rank for event in exits if event.root_cause and event.exit_code is not None and event.exit_code > 0
-    }
-    if cause.first.at.source != (exits[0].at.source if exits else None):
-        return None
+    exits = [event for event in endings.first_exits(cause.first.at.source) if (event.exit_code or 0) > 0]
+    own = {event.origin.rank for event in exits}
+    first = {event.origin.rank for event in exits if event.root_cause}
     return next(iter(own)) if len(own) == 1 else next(iter(first)) if len(first) == 1 else None
 
 

@@ -20,6 +20,7 @@ from nccl_logscan.taxonomy import Action, Basis, Category, Level, Role
 _EVIDENCE = 24
 _NOBODY = Culprit()
 _FAILED = "Something failed, but this log does not say what."
+_TORN = "No failure is in what could be read, but a log ends in the middle."
 _UNCLEAR = "The log neither shows a failure nor says that the job went on."
 
 
@@ -28,6 +29,7 @@ def finding_of(detection: Detection, rule: Rule) -> Finding:
     samples = tuple(evidence_of(excerpt) for excerpt in detection.excerpts)
     return Finding(
         rule=rule,
+        kind=detection.detector,
         key=(),
         captures=detection.captures,
         count=detection.count,
@@ -41,12 +43,12 @@ def finding_of(detection: Detection, rule: Rule) -> Finding:
     )
 
 
-def diagnose(findings: Iterable[Finding], endings: Endings, identity: Identity) -> Diagnosis:
-    """Return the verdict over all findings."""
+def diagnose(findings: Iterable[Finding], endings: Endings, identity: Identity, *, torn: bool = False) -> Diagnosis:
+    """Return the verdict over all findings. `torn`: an input ended before its end, so that silence proves nothing."""
     findings = tuple(findings)
     ranking = rank_causes(findings, endings)
     if ranking.cause is None:
-        return _without_cause(ranking, findings, endings)
+        return _without_cause(ranking, findings, endings, torn=torn)
     cause = ranking.cause
     culprit = find_culprit(cause, identity, endings)
     return Diagnosis(
@@ -87,20 +89,22 @@ def fill(template: str, values: Mapping[str, str]) -> str | None:
     return template.format_map(values)
 
 
-def _without_cause(ranking: Ranking, findings: tuple[Finding, ...], endings: Endings) -> Diagnosis:
-    troubled = ranking.consequences or endings.failures or endings.exceptions
-    alive = endings.steps or endings.ended or (endings.destroyed and not endings.aborted)
-    if troubled or not alive:
-        return _unknown(ranking, endings)
+def _without_cause(ranking: Ranking, findings: tuple[Finding, ...], endings: Endings, *, torn: bool) -> Diagnosis:
+    troubled = not endings.finished and bool(ranking.consequences or endings.failed)
+    alive = endings.stepped or (endings.said_end and not endings.aborted) or endings.finished
+    if troubled or torn or not alive:
+        return _unknown(ranking, endings, torn=torn)
     benign = [finding for finding in findings if finding.rule.role is Role.BENIGN]
-    said = "The job says that it finished." if endings.ended else "The log shows progress and no failure."
+    said = (
+        "The job says that it finished." if endings.finished else "The log shows steps and no failure; it names no end."
+    )
     return Diagnosis(
         category=Category.NONE,
         basis=Basis.NONE,
         level=Level.ESTABLISHED if endings.finished else Level.LIKELY,
-        confidence=0.97 if endings.finished else 0.88,
+        confidence=0.97 if endings.finished else 0.75,
         headline="Nothing failed: "
-        + ("the job finished." if endings.ended else "training made progress to the end of the log."),
+        + ("the job finished." if endings.finished else "training made progress to the end of the log."),
         reasons=(said, *_benign_reasons(benign), *_recovered_reasons(ranking)),
         culprit=_NOBODY,
         evidence=_cited(benign[:6], "context") + _cited(ranking.recovered[:6], "context"),
@@ -111,9 +115,9 @@ def _without_cause(ranking: Ranking, findings: tuple[Finding, ...], endings: End
     )
 
 
-def _unknown(ranking: Ranking, endings: Endings) -> Diagnosis:
-    failed = bool(ranking.consequences or endings.failures or endings.exceptions)
-    what = _FAILED if failed else _UNCLEAR
+def _unknown(ranking: Ranking, endings: Endings, *, torn: bool) -> Diagnosis:
+    failed = bool(ranking.consequences or endings.failed)
+    what = _FAILED if failed else _TORN if torn else _UNCLEAR
     return Diagnosis(
         category=Category.UNKNOWN,
         basis=Basis.NONE,

@@ -1,122 +1,136 @@
-"""How the job ended, as far as its log tells: progress, completion, exits."""
+"""How the job went and ended, as far as its log tells: progress, completion, restarts, exits."""
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 from nccl_logscan.diagnosis.excerpts import Site
-from nccl_logscan.diagnosis.identity import Who, who
 from nccl_logscan.events.model import (
     ElasticExit,
     Event,
-    KernelOom,
     NcclInit,
     ProcessExit,
     ProcessSignal,
-    PythonException,
     TrainEnd,
     TrainStep,
 )
 
-_LIMIT = 65_536
+_SOURCES = 65_536
+_FAILURES = 4_096
 _STEPS = 64
 
 
 @dataclass(slots=True)
-class Endings:
-    """Orders (positions in reading order) of the last signs of life, and every exit that was told.
+class _Course:
+    """What one source shows of the job's course; `ended`, `failed`, `begun` are orders of the last such line, 0: none.
 
-    `steps` holds the last TrainStep of each sayer with its order, `ended` the sayers that said they were done.
-    `step_orders` are the orders of the latest steps, by source.
+    `new_steps` are the orders of the latest steps whose number was higher than all before: what other ranks, or a
+    buffer that is written late, say again of old steps is no progress.
     """
 
-    steps: dict[Who, tuple[TrainStep, int]] = field(default_factory=dict)
-    step_orders: dict[str, deque[int]] = field(default_factory=dict)
-    ended: dict[Who, int] = field(default_factory=dict)
-    destroyed: dict[Who, int] = field(default_factory=dict)
-    aborted: dict[Who, int] = field(default_factory=dict)
-    failures: list[tuple[Event, int]] = field(default_factory=list)
-    exceptions: int = 0
+    highest: int = -1
+    new_steps: deque[int] = field(default_factory=lambda: deque(maxlen=_STEPS))
+    ended: int = 0
+    failed: int = 0
+    begun: int = 0
+
+    def step(self, number: int | None, order: int) -> None:
+        if number is None or number > self.highest:
+            self.highest = self.highest if number is None else number
+            self.new_steps.append(order)
+
+    @property
+    def ended_well(self) -> bool:
+        return self.ended > self.failed
+
+
+@dataclass(slots=True)
+class Endings:
+    """Progress and ends by source; every exit that was told."""
+
+    failures: list[Event] = field(default_factory=list)
+    aborted: bool = False
+    _courses: dict[str, _Course] = field(default_factory=dict)
 
     kinds: ClassVar[frozenset[str]] = frozenset(
-        {
-            "train.step",
-            "train.end",
-            "nccl.init",
-            "elastic.exit",
-            "process.exit",
-            "process.signal",
-            "kernel.oom",
-            "python.exception",
-        }
+        {"train.step", "train.end", "nccl.init", "elastic.exit", "process.exit", "process.signal"}
     )
 
     def feed(self, event: Event, site: Site) -> None:
         """Note an event."""
-        order = site.order
+        course = self._courses.get(event.at.source)
+        if course is None:
+            if len(self._courses) >= _SOURCES:
+                return
+            course = self._courses[event.at.source] = _Course()
         if isinstance(event, TrainStep):
-            self._step(event, order)
+            course.step(event.step, site.order)
         elif isinstance(event, TrainEnd):
-            self._note(self.ended, event, order)
+            course.ended = site.order
         elif isinstance(event, NcclInit):
-            self._phase(event, order)
-        elif isinstance(event, ElasticExit | ProcessExit | ProcessSignal | KernelOom):
-            self._exit(event, order)
-        elif isinstance(event, PythonException):
-            self.exceptions += 1
+            self._phase(event.phase, course, site.order)
+        elif isinstance(event, ElasticExit | ProcessExit | ProcessSignal):
+            self._exit(event, course, site.order)
 
-    def _step(self, event: TrainStep, order: int) -> None:
-        sayer = who(event)
-        if sayer in self.steps or len(self.steps) < _LIMIT:
-            self.steps[sayer] = (event, order)
-        orders = self.step_orders.get(event.at.source)
-        if orders is None:
-            orders = self.step_orders[event.at.source] = deque(maxlen=_STEPS)
-        orders.append(order)
+    def _phase(self, phase: str, course: _Course, order: int) -> None:
+        if phase == "start":
+            course.begun = order
+        elif phase == "destroy":
+            course.ended = order
+        elif phase == "abort":
+            self.aborted = True
 
-    def _phase(self, event: NcclInit, order: int) -> None:
-        if event.phase == "destroy":
-            self._note(self.destroyed, event, order)
-        elif event.phase == "abort":
-            self._note(self.aborted, event, order)
+    def _exit(self, event: ElasticExit | ProcessExit | ProcessSignal, course: _Course, order: int) -> None:
+        if isinstance(event, ProcessSignal) or event.exit_code != 0:
+            course.failed = order
+            if len(self.failures) < _FAILURES:
+                self.failures.append(event)
 
-    def _exit(self, event: Event, order: int) -> None:
-        failed = getattr(event, "exit_code", 1) != 0
-        if failed and len(self.failures) < _LIMIT:
-            self.failures.append((event, order))
+    @property
+    def stepped(self) -> bool:
+        """Whether training steps were logged."""
+        return any(course.new_steps for course in self._courses.values())
 
-    @staticmethod
-    def _note(orders: dict[Who, int], event: Event, order: int) -> None:
-        sayer = who(event)
-        if sayer in orders or len(orders) < _LIMIT:
-            orders[sayer] = order
+    @property
+    def said_end(self) -> bool:
+        """Whether some source says that its work was done."""
+        return any(course.ended for course in self._courses.values())
 
     @property
     def finished(self) -> bool:
-        """Whether the job says that it ended well and nothing says otherwise."""
-        return bool(self.ended) and not self.failures and self.exceptions == 0
+        """Whether the job says that it ended, and no process failed after its source said so."""
+        return self.said_end and all(course.ended_well for course in self._courses.values() if course.failed)
 
     @property
-    def wound_down(self) -> bool:
-        """Whether communicators were destroyed in order, none aborted, and no process failed."""
-        return bool(self.destroyed) and not self.aborted and not self.failures and self.exceptions == 0
+    def failed(self) -> bool:
+        """Whether a process failed and its source does not say that the job ended well after it."""
+        return any(course.failed and not course.ended_well for course in self._courses.values())
 
-    @property
-    def progressed(self) -> bool:
-        """Whether training steps were logged and no process failed."""
-        return bool(self.steps) and not self.failures and self.exceptions == 0
+    def new_steps_after(self, source: str, order: int) -> int:
+        """Return how many steps, never seen before, a source logged after a point of reading (64 at most)."""
+        course = self._courses.get(source)
+        return sum(step > order for step in course.new_steps) if course else 0
 
-    def went_on(self, source: str, order: int, steps: int) -> bool:
-        """Whether the job went on after a point of a source as if nothing had been: to its end, or for some steps.
+    def restarted_after(self, source: str, order: int) -> bool:
+        """Whether communicators were begun anew after a point of a source."""
+        course = self._courses.get(source)
+        return course is not None and course.begun > order
 
-        A source without signs of life (a file of NCCL's alone) is judged by the job as a whole.
+    def ended_after(self, source: str, order: int) -> bool:
+        """Whether the job ended well after a point of a source.
+
+        A source without signs of life (a file of NCCL's alone, the kernel's log) is judged by the others.
         """
-        ended = [end for sayer, end in (*self.ended.items(), *self.destroyed.items()) if sayer.source == source]
-        orders = self.step_orders.get(source)
-        if not ended and orders is None:
-            return self.finished or self.wound_down
-        if ended and (self.finished or self.wound_down) and max(ended) > order:
-            return True
-        return orders is not None and self.progressed and sum(step > order for step in orders) >= steps
+        course = self._courses.get(source)
+        if course is not None and (course.ended or course.new_steps):
+            return course.ended > order and course.ended_well
+        return self.finished and not self.failed
+
+    def first_exits(self, source: str) -> Iterator[ElasticExit]:
+        """Yield what torchrun told in a source of workers that ended, where it knows their rank."""
+        for event in self.failures:
+            if isinstance(event, ElasticExit) and event.at.source == source and event.origin.rank is not None:
+                yield event

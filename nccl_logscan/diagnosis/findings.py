@@ -26,11 +26,13 @@ class Evidence:
 class Finding:
     """A rule's matches with the same `key`, folded: bounded whatever the log does.
 
-    `order` counts events from the start of the scan at the first match: the order of reading, not of time.
-    `last_order` is that of the last match. `samples` are at most five, first ones first.
+    `kind` is that of the first event, or the detector's name. `order` counts events from the start of the scan at the
+    first match: the order of reading, not of time; `last_order` is that of the last match. `samples` are at most five,
+    first ones first.
     """
 
     rule: Rule
+    kind: str
     key: tuple[str, ...]
     captures: Mapping[str, str]
     count: int

@@ -22,6 +22,7 @@ class OpenFinding:
     """A rule's matches so far. `sayers` remembers who said it, first ones first, at most SAYERS of them."""
 
     rule: Rule
+    kind: str
     key: tuple[str, ...]
     captures: Mapping[str, str]
     order: int
@@ -64,6 +65,7 @@ class OpenFinding:
         hosts = (sayer.host for sayer in self.sayers)
         return Finding(
             rule=self.rule,
+            kind=self.kind,
             key=self.key,
             captures=self.captures,
             count=self.count,

@@ -53,6 +53,8 @@ class Identity:
     def __init__(self, limit: int = 65_536) -> None:
         self._limit = limit
         self._met: dict[int, tuple[Origin, str]] = {}
+        self._tasks: set[int] = set()
+        self._task_is_node = False
         self._in_world: dict[_Process, tuple[int, int]] = {}
         self._by_pid: dict[int, list[_Process]] = {}
         self._rank_of_pid: dict[int, set[int]] = {}
@@ -70,6 +72,8 @@ class Identity:
             return
         if origin.host is not None and origin.host not in self._hosts and len(self._hosts) < self._limit:
             self._hosts[origin.host] = None
+        if origin.task is not None:
+            self._learn_task(origin, origin.task)
         if isinstance(event, NcclInit):
             self._learn_communicator(event)
         if origin.rank is not None and len(self._ranks) < self._limit:
@@ -85,6 +89,13 @@ class Identity:
             self._met.clear()
         self._met[id(origin)] = (origin, event.at.source)
         return False
+
+    def _learn_task(self, origin: Origin, task: int) -> None:
+        """A launcher's number is the rank where it starts one process a GPU; inside of torchrun it is the node's."""
+        if len(self._tasks) < self._limit:
+            self._tasks.add(task)
+        if origin.local_rank is not None or (origin.rank is not None and origin.rank != task):
+            self._task_is_node = True
 
     def _learn_communicator(self, event: NcclInit) -> None:
         origin = event.origin
@@ -168,10 +179,14 @@ class Identity:
             local = int(match[1])
         if local is not None and len(self._hosts) <= 1:
             return local
-        if sayer.task is not None and (self._world == 0 or sayer.task < self._world):
+        if sayer.task is not None and self._tasks_are_ranks(sayer.task):
             return sayer.task
         told = self._sources.get(sayer.source, set())
         return next(iter(told)) if len(told) == 1 and local is None and len(self._sources) > 1 else None
+
+    def _tasks_are_ranks(self, task: int) -> bool:
+        lone = len(self._tasks) == 1 and self._world > 1
+        return not self._task_is_node and not lone and (self._world == 0 or task < self._world)
 
     def host_of(self, rank: int) -> str | None:
         """Return the host of a global rank."""

@@ -198,14 +198,14 @@ class Matcher:
         key = tuple(hit.captures.get(name, "") for name in hit.rule.same_failure)
         finding = self._open.get((hit.rule.id, key))
         if finding is None:
-            finding = self._opened(hit, key, site.order)
+            finding = self._opened(hit, event.kind, key, site.order)
         if finding.add(who(event), site.order, event.repeated):
             finding.samples.append(excerpt or _excerpt(hit, event, site))
         else:
             finding.end(event.at, site.text, event.origin, event.when)
         return finding
 
-    def _opened(self, hit: Hit, key: tuple[str, ...], order: int) -> OpenFinding:
+    def _opened(self, hit: Hit, kind: str, key: tuple[str, ...], order: int) -> OpenFinding:
         rule = hit.rule
         if self._per_rule.get(rule.id, 0) >= FINDINGS_PER_RULE:
             self.overflowed.add(rule.id)
@@ -213,7 +213,7 @@ class Matcher:
             if (rule.id, key) in self._open:
                 return self._open[rule.id, key]
         self._per_rule[rule.id] = self._per_rule.get(rule.id, 0) + 1
-        finding = OpenFinding(rule, key, hit.captures, order, order)
+        finding = OpenFinding(rule, kind, key, hit.captures, order, order)
         self._open[rule.id, key] = finding
         return finding
 

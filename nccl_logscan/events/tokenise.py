@@ -39,11 +39,12 @@ Reader = Callable[[LogLine], Event | None]
 
 _C10: tuple[Reader, ...] = (torch_process_group.read, torch_store.read, c10.read)
 _DIALECTS: tuple[Reader, ...] = (
+    # Before training: a line that tells of a skipped step may hold a step and a loss as well.
+    loss_scaler.read,
     training.read,
     torch_elastic.read,
     torch_process_group.read_headless,
     torch_store.read_headless,
-    loss_scaler.read,
     mpi.read,
     kernel.read,
     slurm.read,
@@ -111,8 +112,8 @@ class Tokeniser:
         return events
 
     def finish(self) -> tuple[Event, ...]:
-        """Return what the end of the source leaves: a traceback cut off gives its innermost frame as LogText."""
-        return tuple(_text(line) for line in self._tracebacks.finish())
+        """Return what the end of the source leaves: an exception named TracebackCutOff for a traceback cut off."""
+        return self._tracebacks.finish()
 
     def _event(self, line: LogLine) -> Event:
         """Ask the dialects, once for each shape of line that none of them knows: most lines of a log are of few."""

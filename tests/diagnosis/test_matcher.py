@@ -154,10 +154,8 @@ def test_the_last_line_of_a_storm_is_its_own(scan, rules):
 
 def test_evidence_of_a_line_that_was_held_back_has_its_own_neighbours(scan):
     """A bare number and a colon is a doubtful prefix: lines wait until their source has shown whether it is one."""
-    held = (
-        "0: one\n"
-        + "n1:10:11 [0] a.cc:1 NCCL WARN Cuda failure 2 'out of memory'\n"
-        + "".join(f"line {number}\n" for number in range(100))
+    held = "0: one\nn1:10:11 [0] a.cc:1 NCCL WARN Cuda failure 2 'out of memory'\n" + "".join(
+        f"line {number}\n" for number in range(100)
     )
     finding = next(found for found in scan(held).findings if found.rule.id.startswith("gpu_oom/"))
     assert finding.first.text.endswith("'out of memory'")

@@ -79,10 +79,26 @@ def test_a_torn_traceback_does_not_lend_its_frames_to_the_next():
     assert tokenised([*second[:1], second[2]])[0].file is None
 
 
-def test_a_traceback_that_the_end_cut_off_leaves_its_innermost_frame():
+def test_a_traceback_that_the_end_cut_off_is_said():
     frames = ['  File "/w/a.py", line 1, in f', '  File "/w/b.py", line 2, in g']
     events = tokenised(["Traceback (most recent call last):", *frames])
-    assert [(event.kind, event.message) for event in events] == [("log.text", frames[1])]
+    [event] = events
+    assert (event.kind, event.exception, event.user_file) == ("python.exception", "TracebackCutOff", "/w/b.py")
+
+
+@pytest.mark.parametrize(
+    "above",
+    ["Exception ignored in: <function It.__del__ at 0x7f>", "--- Logging error ---", "Error in atexit._run_exitfuncs:"],
+)
+def test_an_exception_that_python_ignores_is_a_warning(above):
+    frames = ["Traceback (most recent call last):", '  File "/w/a.py", line 1, in f', "KeyError: 'x'"]
+    assert [event.kind for event in tokenised([above, *frames])][-1] == "python.warning"
+    assert [event.kind for event in tokenised(frames)] == ["python.exception"]
+
+
+def test_the_heading_of_torchrun_s_table_is_no_exception():
+    torn = ["Traceback (most recent call last):", '  File "/w/run.py", line 1, in f', "Failures:"]
+    assert "Failures" not in {getattr(event, "exception", None) for event in tokenised(torn)}
 
 
 def test_output_long_after_a_torn_traceback_is_not_swallowed():
@@ -110,7 +126,7 @@ def test_the_innermost_frame_of_a_deep_recursion_is_the_last():
 def test_a_desync_report_within_a_torn_traceback_is_still_a_report():
     torn = ["Traceback (most recent call last):", '  File "/w/a.py", line 1, in f', "    x"]
     events = tokenised([*torn, "\t - [0] Timeout at collective: ALLREDUCE, #303"])
-    assert [event.kind for event in events] == ["torch.desync", "log.text"]
+    assert [event.kind for event in events] == ["torch.desync", "python.exception"]
 
 
 @pytest.mark.parametrize("place", ["site-packages", "dist-packages", "lib/python3.10"])
@@ -144,7 +160,7 @@ def test_prose_is_no_exception(prose):
 def test_a_line_of_output_below_a_torn_traceback_is_no_exception():
     torn = ["Traceback (most recent call last):", '  File "/w/a.py", line 1, in f', "    x"]
     events = tokenised([*torn, "INFO: starting", "Epoch: 3", "WARNING: slow"])
-    assert {event.kind for event in events} <= {"log.text", "train.step"}
+    assert {getattr(event, "exception", "TracebackCutOff") for event in events} == {"TracebackCutOff"}
 
 
 def test_events_come_in_the_order_of_their_lines():

@@ -27,7 +27,7 @@ _NO_NAMES = frozenset(
 )
 _HEADINGS = frozenset(
     {"Debug", "Info", "Warning", "Error", "Critical", "Fatal", "Note", "Hint", "Traceback", "File"}
-    | {"Epoch", "Step", "Rank", "Loading", "Loss", "Training"}
+    | {"Epoch", "Step", "Rank", "Loading", "Loss", "Training", "Failures"}
 )
 _WARNING = re.compile(r"\S[^\n]{0,400}?:\d{1,7}: (?P<warning>\w{0,60}Warning): ?(?P<text>.*)", re.DOTALL)
 
@@ -136,6 +136,11 @@ _GROUP_RULE = re.compile(r"[\s|+]*(?:\+-\+)?-{2,} ?(?:\d+ )?-{2,}\s*$")
 _HEADER = "Traceback (most recent call last)"
 _OPENERS = ('File "', "  what():", "what():")
 _CHAINS = ("The above exception was the direct cause of", "During handling of the above exception")
+# What Python prints above the traceback of an exception that by definition ends nothing.
+_HARMLESS = ("Exception ignored in", "Exception ignored on", "--- Logging error ---", "Error in atexit.")
+_HARMLESS_WITHIN = 80
+CUT_OFF = "TracebackCutOff"
+"""The exception's name of a traceback that the log ends in."""
 _THROWN = re.compile(r"terminate called after throwing an instance of '(?P<name>[^']{1,200})'")
 _STALE_AFTER = 400
 """Lines after which a traceback without an exception is given up: its end is lost."""
@@ -157,6 +162,7 @@ class Tracebacks:
         self._chained: dict[Origin, int] = {}
         self._spawned: dict[Origin, int] = {}
         self._thrown: dict[Origin, deque[str]] = {}
+        self._harmless: dict[Origin, int] = {}
         self._limit = limit
 
     def read(self, line: LogLine, worker: Origin | None = None) -> tuple[Event, ...] | None:
@@ -169,15 +175,23 @@ class Tracebacks:
             return self._open(line, worker)
         if "ray::" in text or text.startswith("-- Process "):
             self._note(line)
+        if text.startswith(_HARMLESS):
+            make_room(self._harmless, line.origin, self._limit)
+            self._harmless[line.origin] = line.at.line
         if text.startswith(_CHAINS):
             return self._chain(line)
         if self._pending or ' File "' in text or text.startswith(_OPENERS) or "terminate called" in text:
             return self._continue(line)
         return self._exception(line, None) if _may_be_exception(text) else None
 
-    def finish(self) -> tuple[LogLine, ...]:
-        """Return the innermost frame's line of each traceback that the end of the log cut off."""
-        return tuple(pending.innermost for pending in self._pending.values() if pending.innermost)
+    def finish(self) -> tuple[Event, ...]:
+        """Return an exception named CUT_OFF for each traceback that the log ends in."""
+        cut = (pending for pending in self._pending.values() if pending.innermost is not None)
+        return tuple(
+            exception(pending.innermost, CUT_OFF, pending.innermost.text.strip(), pending.frames)
+            for pending in cut
+            if pending.innermost is not None
+        )
 
     def _note(self, line: LogLine) -> None:
         """Remember of whom the frames below are: a Ray task that nobody asks about, a process that was spawned."""
@@ -194,7 +208,7 @@ class Tracebacks:
             pending.waiting += 1
         else:
             pending = self._begin(key)
-        pending.last_line = line.at.line
+        pending.last_line, pending.innermost = line.at.line, line
         if worker:
             pending.origin = worker.completed_by(key)
         elif key in self._spawned:
@@ -266,6 +280,8 @@ class Tracebacks:
                 self._pending.pop(key, None)
         if task:
             self._expect_task(line, task)
+        if line.at.line - self._harmless.pop(key, -_HARMLESS_WITHIN) < _HARMLESS_WITHIN:
+            return (_harmless(event),)
         return (event,)
 
     def _expect_task(self, line: LogLine, task: re.Match[str]) -> None:
@@ -295,6 +311,18 @@ class Tracebacks:
             if not thrown:
                 del self._thrown[line.origin]
         return (exception(line, name, line.text.partition("what():")[2].strip()),)
+
+
+def _harmless(event: Event) -> Event:
+    """An exception of which Python itself says that it ignores it."""
+    return PythonWarning(
+        at=event.at,
+        origin=event.origin,
+        when=event.when,
+        message=event.message,
+        repeated=event.repeated,
+        warning="exception ignored",
+    )
 
 
 def _of_task(origin: Origin, task: re.Match[str]) -> Origin:
