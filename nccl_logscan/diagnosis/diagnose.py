@@ -70,7 +70,7 @@ def diagnose(findings: Iterable[Finding], endings: Endings, identity: Identity, 
 
 def headline(cause: Finding, culprit: Culprit) -> str:
     """Return the rule's summary with this log's names; its title where a name is missing."""
-    said = fill(cause.rule.summary, facts_of(cause, culprit)) or cause.rule.title
+    said = (fill(cause.rule.summary, facts_of(cause, culprit)) or cause.rule.title).strip()
     return said[:1].upper() + said[1:]
 
 
@@ -138,7 +138,8 @@ def _unknown(ranking: Ranking, endings: Endings, *, torn: bool) -> Diagnosis:
 def _benign_reasons(benign: list[Finding]) -> Iterable[str]:
     if benign:
         lines = sum(finding.count for finding in benign)
-        yield f"{lines} lines that look like errors are known to be harmless."
+        seem = "lines look like errors and are" if lines != 1 else "line looks like an error and is"
+        yield f"{lines} {seem} known to be harmless."
 
 
 def _recovered_reasons(ranking: Ranking) -> Iterable[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from nccl_logscan.rulebook.rule import Matcher, Nearby, Rule, Step, Test, Wording
+from nccl_logscan.rulebook.rule import GROUP, Matcher, Nearby, Rule, Step, Test, Wording, members_of
 from nccl_logscan.taxonomy import Category, Role
 
 MADE_BY = "<!-- Made by `nccl-logscan rules docs`; edit the rules instead. -->"
@@ -20,8 +20,9 @@ def pages(rules: Iterable[Rule]) -> Mapping[str, str]:
     for rule in sorted(rules, key=lambda rule: rule.id):
         by_category.setdefault(rule.category, []).append(rule)
     ordered = {category: by_category[category] for category in Category if category in by_category}
+    groups = members_of(rule for held in ordered.values() for rule in held)
     written = {f"{category}.md": _text(_page(category, held)) for category, held in ordered.items()}
-    return {"README.md": _text(_index(ordered)), **written}
+    return {"README.md": _text(_index(ordered, groups)), **written}
 
 
 def _text(lines: Iterable[str]) -> str:
@@ -32,7 +33,7 @@ def _text(lines: Iterable[str]) -> str:
     return "\n".join(kept).rstrip("\n") + "\n"
 
 
-def _index(by_category: Mapping[Category, Sequence[Rule]]) -> Iterator[str]:
+def _index(by_category: Mapping[Category, Sequence[Rule]], groups: Mapping[str, Sequence[str]]) -> Iterator[str]:
     total = sum(len(rules) for rules in by_category.values())
     yield from (MADE_BY, "", "# Failures that nccl-logscan knows", "")
     yield from (f"{total} rules in {len(by_category)} categories.", "")
@@ -40,6 +41,10 @@ def _index(by_category: Mapping[Category, Sequence[Rule]]) -> Iterator[str]:
     for category, rules in by_category.items():
         meaning = prose(category.meaning)
         yield f"| {category.family} | [{category}]({category}.md) | {meaning} | {len(rules)} |"
+    if groups:
+        yield from ("", "## Groups", "", "Rules of a group are named together where another failure leads to them.", "")
+    for name, ids in sorted(groups.items()):
+        yield f'- <a id="{name}"></a>{code(name)}: {", ".join(_link(rule_id) for rule_id in ids)}'
 
 
 def _page(category: Category, rules: Sequence[Rule]) -> Iterator[str]:
@@ -61,8 +66,10 @@ def _rule(rule: Rule) -> Iterator[str]:
     yield from (prose(rule.what), "")
     yield from (f"**Why.** {prose(rule.why)}", "")
     yield from _recognised(rule.match)
+    if rule.groups:
+        yield from (f"**In the groups** {', '.join(_link(GROUP + group) for group in rule.groups)}", "")
     if rule.explains:
-        yield from ("**What follows from it:** " + ", ".join(_link(glob) for glob in rule.explains), "")
+        yield from ("**What follows from it:** " + ", ".join(_link(entry) for entry in rule.explains), "")
     yield from _steps("How to make sure", rule.confirm)
     yield from _steps("What to do", [step for step in rule.remediation if not step.do_not])
     yield from _steps("What not to do", [step for step in rule.remediation if step.do_not])
@@ -198,6 +205,9 @@ def _anchor(rule_id: str) -> str:
 
 
 def _link(glob: str) -> str:
+    if glob.startswith(GROUP):
+        name = glob.removeprefix(GROUP)
+        return f"[{code(name)}](README.md#{name})"
     category, _, name = glob.partition("/")
     if any(letter in glob for letter in "*?"):
         return f"[{code(glob)}]({category}.md)" if category in set(Category) else code(glob)

@@ -31,10 +31,12 @@ from nccl_logscan.events.model import EVENT_TYPES
 from nccl_logscan.rulebook.expression import fault_of
 from nccl_logscan.rulebook.located import Path
 from nccl_logscan.rulebook.placeholders import braces_fault
+from nccl_logscan.rulebook.rule import GROUP
 from nccl_logscan.taxonomy import Action, Role, Severity
 
 _ID = re.compile(r"[a-z0-9_]+/[a-z0-9]+(?:-[a-z0-9]+)*")
 _GLOB = re.compile(r"[a-z0-9_*?-]+/[a-z0-9*?-]+")
+_GROUP = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 _VERSIONS = re.compile(r"(?:>=|<=|==|<|>)\d+(?:\.\d+)*(?:\s*,\s*(?:>=|<=|==|<|>)\d+(?:\.\d+)*)*")
 _URL = re.compile(r"https?://[^\s]+")
 
@@ -65,6 +67,19 @@ def _check_glob(value: str) -> str:
     if not _GLOB.fullmatch(value):
         raise _complain(f"'{value}' is neither an id (category/what-failed) nor a glob of ids (category/*)")
     return value
+
+
+def _check_group(value: str) -> str:
+    if not _GROUP.fullmatch(value):
+        raise _complain(f"'{value}' is no name of a group; write small letters, digits and hyphens")
+    return value
+
+
+def _check_effect(value: str) -> str:
+    if value.startswith(GROUP):
+        _check_group(value.removeprefix(GROUP))
+        return value
+    return _check_glob(value)
 
 
 def _check_expression(value: str) -> str:
@@ -115,6 +130,8 @@ Template = Annotated[Words, AfterValidator(_check_braces)]
 Headline = Annotated[Template, AfterValidator(_one_line)]
 RuleId = Annotated[str, AfterValidator(_check_id), Field(json_schema_extra={"pattern": f"^{_ID.pattern}$"})]
 IdOrGlob = Annotated[str, AfterValidator(_check_glob)]
+GroupName = Annotated[str, AfterValidator(_check_group), Field(json_schema_extra={"pattern": f"^{_GROUP.pattern}$"})]
+Effect = Annotated[str, AfterValidator(_check_effect)]
 Expression = Annotated[str, AfterValidator(_check_expression), Field(json_schema_extra={"format": "regex"})]
 Versions = Annotated[str, AfterValidator(_check_versions)]
 Url = Annotated[str, AfterValidator(_check_url)]
@@ -287,7 +304,8 @@ class RuleDocument(_Strict):
     match: MatchDocument
     same_failure: list[Line] = Field([], description="Captures whose values tell two failures of this rule apart")
     blames: Literal["observer", "captured", "peer", "none"] = Field("observer", description="Whose rank the culprit is")
-    explains: list[IdOrGlob] = Field([], description="Ids or globs of what follows from this")
+    groups: list[GroupName] = Field([], description="Groups it belongs to, which other rules' `explains` may name")
+    explains: list[Effect] = Field([], description="Ids, globs of ids or `group:name` of what follows from this")
     summary: Headline = Field(description="The headline; {captures}, {host}, {rank}, {pid} and {device} are filled in")
     what: Words = Field(description="What happened, in a few sentences")
     why: Words = Field(description="What usually causes it, and where to look first")

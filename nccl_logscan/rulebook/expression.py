@@ -7,15 +7,14 @@ An expression must be one for Python's `re` as well as for the `regex` package t
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
-from re import _constants as codes  # type: ignore[attr-defined] # typeshed has neither; both are in 3.11 to 3.14
-from re import _parser as parser  # type: ignore[attr-defined]
+from re import _constants as codes  # type: ignore[attr-defined] # typeshed has it not; it is in 3.11 to 3.14
 from typing import Any
 
 import regex
+
+from nccl_logscan.literals import parse
 
 _MANY = 16
 """A repeat that may go on at least this often counts as unbounded."""
@@ -30,17 +29,6 @@ class Fault:
 
     message: str
     offset: int | None = None
-
-
-@lru_cache(maxsize=4_096)
-def parse(pattern: str) -> Any:
-    """Return `re`'s parse of an expression: a sequence of (code, argument), not to be changed.
-
-    Raises what `fault_of` turns into words.
-    """
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        return parser.parse(pattern)
 
 
 def fault_of(pattern: str) -> Fault | None:

@@ -30,12 +30,18 @@ def find_rules(folder: Folder) -> Iterator[RuleSource | Problem]:
     label = _label(folder)
     if not folder.is_dir():
         raise InputError(f"{label} is not a folder", hint="give the folder that holds <category>/<what-failed>.yaml")
+    found = 0
     for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
         name = f"{label}/{entry.name}"
         if entry.is_dir():
-            yield from _walk_category(entry, name)
+            for rule in _walk_category(entry, name):
+                found += 1
+                yield rule
         elif entry.name.endswith((".yaml", ".yml")):
+            found += 1
             yield Problem(name, 1, 1, "lies outside of a category's folder; move it to <category>/<what-failed>.yaml")
+    if not found:
+        raise InputError(f"{label} holds no rule", hint="give the folder that holds <category>/<what-failed>.yaml")
 
 
 def _walk_category(folder: Folder, label: str) -> Iterator[RuleSource | Problem]:

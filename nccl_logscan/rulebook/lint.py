@@ -6,36 +6,45 @@ Examples are run by `nccl_logscan/selfcheck.py`; here nothing is scanned.
 from __future__ import annotations
 
 import fnmatch
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from nccl_logscan.errors import Problem
+from nccl_logscan.literals import parse
 from nccl_logscan.rulebook.document import closest
-from nccl_logscan.rulebook.expression import danger_of, parse
+from nccl_logscan.rulebook.expression import danger_of
 from nccl_logscan.rulebook.located import Path
 from nccl_logscan.rulebook.placeholders import ALWAYS_KNOWN, placeholders
 from nccl_logscan.rulebook.read import CATEGORIES, RuleFile
-from nccl_logscan.rulebook.rule import Matcher, Rule, Step
+from nccl_logscan.rulebook.rule import GROUP, Matcher, Rule, Step
 from nccl_logscan.taxonomy import Category, Role
 
 # Kinds that hold whatever their program prints: without a wording or a condition a rule would claim it all.
 _BROAD = frozenset({"nccl.warn", "nccl.info", "nccl.last-error", "log.text", "python.exception", "torch.process-group"})
 
 
-def lint(files: Sequence[RuleFile], *, ids: Collection[str], detectors: Collection[str]) -> tuple[Problem, ...]:
+# `<host>` in a command, which a shell reads as an input from `host`; `<(program)` and `<<EOF` are meant.
+_STAND_IN = re.compile(r"(?<!<)<[A-Za-z][\w ./-]*>")
+
+
+def lint(
+    files: Sequence[RuleFile], *, ids: Collection[str], groups: Collection[str], detectors: Collection[str]
+) -> tuple[Problem, ...]:
     """Return every problem of rules that were read without one, file by file, each in the order of its lines.
 
-    `ids` are those that rules may name, `detectors` the names that `match.detector` may ask for.
+    `ids` and `groups` are those that rules may name, `detectors` the names that `match.detector` may ask for.
     """
     cycles = _cycles({file.rule.id: file.rule.explains for file in files})
     found: list[Problem] = []
     for file in files:
         problems = chain(
-            _edges(file, ids),
+            _edges(file, ids, groups),
             _cycle(file, cycles),
             _question(file, detectors),
             _expressions(file),
             _names(file),
+            _stand_ins(file),
             _proof(file),
         )
         found.extend(sorted(problems, key=lambda problem: (problem.line, problem.column)))
@@ -45,10 +54,15 @@ def lint(files: Sequence[RuleFile], *, ids: Collection[str], detectors: Collecti
 # --- ids ---------------------------------------------------------------------------------------------------
 
 
-def _edges(file: RuleFile, ids: Collection[str]) -> Iterator[Problem]:
+def _edges(file: RuleFile, ids: Collection[str], groups: Collection[str]) -> Iterator[Problem]:
     rule, located = file.rule, file.located
-    for number, glob in enumerate(rule.explains):
-        yield from _unknown(file, ("explains", number), glob, ids)
+    for number, entry in enumerate(rule.explains):
+        path: Path = ("explains", number)
+        if not entry.startswith(GROUP):
+            yield from _unknown(file, path, entry, ids)
+        elif entry.removeprefix(GROUP) not in groups:
+            hint = closest(entry.removeprefix(GROUP), groups)
+            yield located.problem(path, f"no rule is in '{entry}'{hint}; add the name to the `groups` of a rule")
     for number, example in enumerate(rule.hits):
         for place, glob in enumerate(example.also):
             yield from _unknown(file, ("examples", "hit", number, "also", place), glob, ids)
@@ -183,6 +197,15 @@ def _commands(file: RuleFile, name: str, steps: Iterable[Step], known: Collectio
         for part, text in (("run", step.run), ("on", step.on), ("to", step.to)):
             if text is not None:
                 yield from _placeholders(file, (name, number, part), text, known)
+
+
+def _stand_ins(file: RuleFile) -> Iterator[Problem]:
+    for name, steps in (("confirm", file.rule.confirm), ("remediation", file.rule.remediation)):
+        for number, step in enumerate(steps):
+            found = _STAND_IN.search(step.run or "")
+            if found is not None:
+                message = f"'{found[0]}' is a redirection to a shell; write a {{placeholder}}, or say it in `do`"
+                yield file.located.problem((name, number, "run"), message, offset=found.start())
 
 
 def _placeholders(file: RuleFile, path: Path, text: str, known: Collection[str]) -> Iterator[Problem]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import types
 import typing
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
 from typing import Any
 
 from nccl_logscan.errors import Problem
 from nccl_logscan.events.model import EVENT_TYPES
+from nccl_logscan.literals import required_literals
 from nccl_logscan.rulebook.document import (
     ConditionDocument,
     FollowDocument,
@@ -24,10 +25,10 @@ from nccl_logscan.rulebook.document import (
     read_document,
 )
 from nccl_logscan.rulebook.find import Folder, RuleSource, digest_of, find_rules
-from nccl_logscan.rulebook.literal import required_literals
 from nccl_logscan.rulebook.located import Located, locate
 from nccl_logscan.rulebook.located import Path as KeyPath
 from nccl_logscan.rulebook.rule import (
+    GROUP,
     Example,
     Matcher,
     Nearby,
@@ -38,6 +39,7 @@ from nccl_logscan.rulebook.rule import (
     Step,
     Test,
     Wording,
+    members_of,
 )
 from nccl_logscan.taxonomy import Category
 
@@ -66,10 +68,32 @@ class Reading:
     digest: str
 
     @property
-    def rulebook(self) -> Rulebook:
-        """The rules by id, in sorted order."""
+    def groups(self) -> frozenset[str]:
+        """The names of the groups that some rule belongs to."""
+        return frozenset(group for file in self.files for group in file.rule.groups)
+
+    @property
+    def written(self) -> Mapping[str, Rule]:
+        """The rules by id, in sorted order, as their files have them: `explains` may name groups."""
         rules = sorted((file.rule for file in self.files), key=lambda rule: rule.id)
-        return Rulebook({rule.id: rule for rule in rules}, self.digest)
+        return {rule.id: rule for rule in rules}
+
+    @property
+    def rulebook(self) -> Rulebook:
+        """The rules to scan with: where `explains` names a group, the ids of its rules stand instead."""
+        written = self.written
+        members = members_of(written.values())
+        resolved = {rule.id: replace(rule, explains=_effects(rule, members)) for rule in written.values()}
+        return Rulebook(resolved, self.digest)
+
+
+def _effects(rule: Rule, members: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Return a rule's `explains` without groups; no rule follows from itself, and each id stands once."""
+    effects: dict[str, None] = {}
+    for entry in rule.explains:
+        named = members.get(entry.removeprefix(GROUP), ()) if entry.startswith(GROUP) else (entry,)
+        effects.update(dict.fromkeys(effect for effect in named if effect != rule.id))
+    return tuple(effects)
 
 
 def read_folders(folders: Sequence[Folder]) -> Reading:
@@ -236,6 +260,7 @@ def _rule(document: RuleDocument, located: Located) -> Rule:
         hits=tuple(_example(hit) for hit in document.examples.hit),
         misses=tuple(_example(miss) for miss in document.examples.miss),
         formerly=tuple(document.formerly),
+        groups=tuple(document.groups),
         defined_at=f"{located.file}:{located.line_of(('id',))}",
     )
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import regex
 
 from nccl_logscan.taxonomy import Action, Category, Role, Severity
+
+GROUP = "group:"
+"""How an entry of `explains` begins that names a group rather than an id or a glob."""
 
 SEARCH_SECONDS = 0.25
 SEARCHED_CHARACTERS = 8_192
@@ -171,7 +174,8 @@ class Rule:
 
     `strength`, 0 to 100, says how conclusively the words alone point to the category (see rules/README.md). `blames`
     says whose rank the culprit is: observer (who wrote the line), captured (a group named `rank`), peer, none.
-    `explains` holds ids and globs of ids that follow from this failure. `defined_at` is file:line.
+    `explains` holds ids and globs of ids that follow from this failure; a rule as written may also name groups there
+    (`group:waiting`), for which a rulebook has the ids of the rules that belong to them. `defined_at` is file:line.
     """
 
     id: str
@@ -195,6 +199,16 @@ class Rule:
     misses: tuple[Example, ...]
     formerly: tuple[str, ...]
     defined_at: str
+    groups: tuple[str, ...] = ()
+
+
+def members_of(rules: Iterable[Rule]) -> Mapping[str, tuple[str, ...]]:
+    """Return the ids of each group's rules, in the order of `rules`."""
+    members: dict[str, list[str]] = {}
+    for rule in rules:
+        for group in rule.groups:
+            members.setdefault(group, []).append(rule.id)
+    return {group: tuple(ids) for group, ids in members.items()}
 
 
 @dataclass(frozen=True, slots=True)

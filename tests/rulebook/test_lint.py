@@ -9,7 +9,9 @@ from nccl_logscan.rulebook.read import read_folders
 def linted(folder, *, detectors=()):
     reading = read_folders([folder])
     assert not reading.problems
-    return [problem.message for problem in lint(reading.files, ids=reading.ids, detectors=detectors)]
+    return [
+        problem.message for problem in lint(reading.files, ids=reading.ids, groups=reading.groups, detectors=detectors)
+    ]
 
 
 def test_a_sound_rule_has_no_problem(tmp_path):
@@ -76,3 +78,28 @@ def test_names_that_the_scan_knows_need_no_capture(tmp_path):
     )
 
     assert linted(tmp_path) == []
+
+
+def test_a_group_that_no_rule_is_in_explains_nothing(tmp_path):
+    write_rule(tmp_path, "infiniband/a", explains=["group:wating"])
+    write_rule(tmp_path, "infiniband/b", groups=["waiting"])
+
+    problem = (
+        "explains[0]: no rule is in 'group:wating'; did you mean 'waiting'?; add the name to the `groups` of a rule"
+    )
+    assert linted(tmp_path) == [problem]
+
+
+def test_a_group_may_be_named_before_the_file_that_is_in_it(tmp_path):
+    write_rule(tmp_path, "infiniband/a", explains=["group:waiting"])
+    write_rule(tmp_path, "infiniband/b", groups=["waiting"])
+
+    assert linted(tmp_path) == []
+
+
+def test_a_stand_in_in_a_command_is_a_redirection(tmp_path):
+    steps = [{"do": "Look.", "run": "ps -p <pid>"}, {"do": "Compare.", "run": "diff <(sort a) - <<EOF\nx\nEOF"}]
+    write_rule(tmp_path, "infiniband/a", confirm=steps)
+
+    message = "'<pid>' is a redirection to a shell; write a {placeholder}, or say it in `do`"
+    assert linted(tmp_path) == [f"confirm[0].run: {message}"]

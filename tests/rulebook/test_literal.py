@@ -7,7 +7,7 @@ import regex
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nccl_logscan.rulebook.literal import required_literals
+from nccl_logscan.literals import required_literals
 from nccl_logscan.rulebook.rule import Pattern
 
 

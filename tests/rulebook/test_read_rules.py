@@ -171,3 +171,21 @@ def test_the_built_in_rules_are_found_from_anywhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     assert (builtin_rules() / "README.md").is_file()
+
+
+def test_a_group_stands_for_its_rules_where_a_scan_looks_and_for_itself_where_a_person_reads(tmp_path):
+    write_rule(tmp_path, "infiniband/a", groups=["waiting"], explains=["group:waiting", "unknown/*"])
+    write_rule(tmp_path, "infiniband/b", groups=["waiting"])
+    write_rule(tmp_path, "infiniband/c")
+    reading = read_folders([tmp_path])
+
+    assert reading.rulebook.rules["infiniband/a"].explains == ("infiniband/b", "unknown/*")
+    assert reading.written["infiniband/a"].explains == ("group:waiting", "unknown/*")
+
+
+def test_a_rule_of_a_second_folder_joins_a_group_of_the_first(tmp_path):
+    write_rule(tmp_path / "ours", "infiniband/a", explains=["group:waiting"])
+    write_rule(tmp_path / "theirs", "infiniband/b", groups=["waiting"])
+
+    rules = read_folders([tmp_path / "ours", tmp_path / "theirs"]).rulebook.rules
+    assert rules["infiniband/a"].explains == ("infiniband/b",)

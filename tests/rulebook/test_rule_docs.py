@@ -84,3 +84,11 @@ def test_a_command_cannot_leave_its_block(rule):
     text = pages([dataclasses.replace(rule, remediation=(step,))])["infiniband.md"]
 
     assert "  ````sh\n  echo '```'\n  # heading\n  ````" in text
+
+
+def test_a_group_is_listed_in_the_index_and_linked_where_it_is_named(rule):
+    grouped = dataclasses.replace(rule, groups=("waiting",), explains=("group:waiting",))
+    written = pages([grouped])
+
+    assert '<a id="waiting"></a>`waiting`: [`infiniband/a`](infiniband.md#a)' in written["README.md"]
+    assert "[`waiting`](README.md#waiting)" in written["infiniband.md"]

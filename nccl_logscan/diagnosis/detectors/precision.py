@@ -231,7 +231,8 @@ class Losses:
             tuple(first.excerpts),
             first.order,
             max(losses.last_order for losses in lasting.values()),
-            {"what": first.what, "step": "?" if first.step is None else str(first.step)}
+            {"what": first.what}
+            | ({} if first.step is None else {"step": str(first.step)})
             | ({"rank": str(rank)} if alone and rank is not None else {}),
             tuple(rank for rank in ranks if rank is not None),
             count=sum(losses.bad_total for losses in lasting.values()),

@@ -58,7 +58,7 @@ class Startup:
         """Yield one detection where no process that spoke got its communicator."""
         stuck = {sayer: process for sayer, process in self._processes.items() if not process.completed}
         completed = any(process.completed for process in self._processes.values())
-        if not stuck or completed or scene.endings.stepped or _told_why(scene):
+        if not stuck or completed or scene.endings.stepped or scene.endings.said_end or _told_why(scene):
             return
         world = max((process.started.nranks or 0 for process in stuck.values() if process.started), default=0)
         present = {scene.identity.rank_of(sayer) for sayer in stuck}
