@@ -39,7 +39,7 @@ def test_every_rule_file_can_be_read():
 
 
 def test_the_rules_fit_together():
-    assert said(lint(READING.files, ids=READING.ids, detectors=DETECTOR_NAMES)) == ""
+    assert said(lint(READING.files, ids=READING.ids, groups=READING.groups, detectors=DETECTOR_NAMES)) == ""
 
 
 @pytest.mark.parametrize(("file", "number"), HITS)

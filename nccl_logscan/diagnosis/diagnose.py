@@ -179,8 +179,10 @@ def _evidence(ranking: Ranking, findings: tuple[Finding, ...]) -> tuple[Cited, .
     context = [finding for finding in findings if finding.rule.role is Role.CONTEXT]
     plain = sorted(ranking.consequences, key=lambda finding: (-finding.rule.strength, finding.order))
     cited = _cited([ranking.cause], "cause", each=5) + _cited(plain, "symptom", each=2) + _cited(context[:3], "context")
-    unique = {(item.evidence.at.source, item.evidence.at.line): item for item in reversed(cited)}
-    return tuple(reversed(unique.values()))[:_EVIDENCE]
+    cited_first: dict[tuple[str, int], Cited] = {}
+    for item in cited:
+        cited_first.setdefault((item.evidence.at.source, item.evidence.at.line), item)
+    return tuple(cited_first.values())[:_EVIDENCE]
 
 
 def _cited(findings: Iterable[Finding], role: str, each: int = 1) -> tuple[Cited, ...]:

@@ -138,8 +138,13 @@ class Identity:
             self._ranks.add(rank)
 
     @property
+    def stated_world(self) -> int | None:
+        """The world size that the log states; None if it states none."""
+        return self._world or None
+
+    @property
     def world_size(self) -> int | None:
-        """The largest world the log tells of; None if it tells of none."""
+        """The stated world size, or what the highest rank that is named makes of it at least; None without either."""
         return max(self._world, max(self.ranks, default=-1) + 1) or None
 
     @property

@@ -113,7 +113,7 @@ class JobFacts:
             nccl_versions=tuple(sorted(self._nccl)),
             torch_versions=tuple(sorted(self._torch)),
             cuda_driver=tuple(sorted(self._drivers)),
-            world_size=identity.world_size,
+            world_size=identity.stated_world,
             hosts=identity.hosts[:_LIMIT],
             ranks_seen=seen,
             ranks_silent=identity.absent(seen),

@@ -101,7 +101,10 @@ class NcclTrail(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NcclVersion(Event):
-    """`NCCL version 2.x.y+cudaA.B`, from the banner, an INFO line, or a program that prints it."""
+    """`NCCL version 2.x.y+cudaA.B`, from the banner, an INFO line, or a program that prints it.
+
+    Also RCCL's `RCCL version 2.x.y+hipA.B BRANCH:COMMIT`: it bears the number of the NCCL that it follows.
+    """
 
     kind = "nccl.version"
     version: str

@@ -24,8 +24,10 @@ def make_plan(diagnosis: Diagnosis) -> tuple[PlannedStep, ...]:
     planned = list(_steps_of(diagnosis.finding, diagnosis, only_warnings=False))
     for finding in diagnosis.consequences[:_CONSEQUENCES]:
         planned += _steps_of(finding, diagnosis, only_warnings=True)
-    unique = {(step.title, step.command): step for step in reversed(planned)}
-    return tuple(reversed(unique.values()))[:_STEPS]
+    said_first: dict[tuple[str, str | None], PlannedStep] = {}
+    for step in planned:
+        said_first.setdefault((step.title, step.command), step)
+    return tuple(said_first.values())[:_STEPS]
 
 
 def _steps_of(finding: Finding, diagnosis: Diagnosis, *, only_warnings: bool) -> Iterator[PlannedStep]:

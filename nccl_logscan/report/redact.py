@@ -5,15 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from nccl_logscan.gate import Gate
 from nccl_logscan.position import Span
 
 REDACTED = "[redacted]"
-
-# Each is a lower-case literal that one of the expressions needs: most lines have none and cost a few searches.
-_HINTS = (
-    "akia", "asia", "hf_", "gh", "glpat-", "sk-", "xox", "aiza", "ya29.", "nvapi-", "eyj", "bearer", "basic",
-    "private key", "://", "sig", "passw", "passphrase", "secret", "token", "key", "credential",
-)  # fmt: skip
 
 # Every expression is linear: a literal first, then single classes, no nested repeats.
 _TOKENS = re.compile(
@@ -42,6 +37,8 @@ _NAMED = re.compile(
     r"(?i)(?:secret|api[_-]?key|access[_-]?key|private[_-]?key|credentials?|token)[\"']?\s{0,2}[=:\s]\s{0,2}"
     r"[\"']?([A-Za-z0-9+/_.~=-]{8,})"
 )
+# Most texts hold none of their literals and cost one look for them.
+_MAY_HOLD_A_SECRET = Gate(_TOKENS, _PRIVATE_KEY, _AUTHORIZATION, _URL_LOGIN, _SIGNED_URL, _PASSWORD, _NAMED)
 _PASSWORD_NAME = re.compile(r"(?i)password|passwd|passphrase")
 _SECRET_NAME = re.compile(r"(?i)secret|api_?key|access_?key|private_?key|credential|token\b")
 # The body lines of a PEM block have 64 characters, those of an OpenSSH key 70 (RFC 7468; OpenSSH's PROTOCOL.key).
@@ -77,8 +74,7 @@ def redact_marked(text: str, mark: Span | None) -> tuple[str, Span | None]:
 def _secrets(text: str) -> Iterator[tuple[int, int]]:
     if _is_key_body(text.strip()):
         yield 0, len(text)
-    low = text.lower()
-    if not any(hint in low for hint in _HINTS):
+    if not _MAY_HOLD_A_SECRET.admits(text):
         return
     for expression in (_TOKENS, _PRIVATE_KEY):
         yield from (match.span() for match in expression.finditer(text))

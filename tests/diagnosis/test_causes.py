@@ -142,8 +142,8 @@ def test_what_a_job_lives_through(scan, log, category):
 
 def test_an_attempt_that_failed_and_one_that_went_well(scan):
     begun = (
-        "n1:{pid}:9 [0] NCCL INFO ncclCommInitRank comm 0x1 rank 0 nranks 1 cudaDev 0 nvmlDev 0 busId 60 commId 0x{pid} "
-        "- Init {phase}\n"
+        "n1:{pid}:9 [0] NCCL INFO ncclCommInitRank comm 0x1 rank 0 nranks 1 cudaDev 0 nvmlDev 0 busId 60 commId "
+        "0x{pid} - Init {phase}\n"
     )
     first = begun.format(pid=10, phase="START") + steps(0, 5) + OOM
     second = begun.format(pid=20, phase="START") + begun.format(pid=20, phase="COMPLETE") + steps(5, 20)

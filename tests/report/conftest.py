@@ -89,6 +89,7 @@ def make_finding(rule: Rule, line: int, text: str, **changes: Any) -> Finding:
     evidence = make_evidence(line, text)
     finding = Finding(
         rule=rule,
+        kind="nccl.warn",
         key=(),
         captures={},
         count=1,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from nccl_logscan.events.model import HorovodEvent
+from nccl_logscan.gate import Gate
 from nccl_logscan.lines.model import LogLine
 
 _SAID = re.compile(
@@ -19,20 +20,12 @@ _SAID = re.compile(
     r"|all workers).{0,60}[Hh]orovod"
     r"|Missing ranks:? ?\d|HorovodAll(?:reduce|gather)_\S{1,200}|HorovodBroadcast_\S{1,200}"
 )
+_GATE = Gate(_SAID)
 
 
 def read(line: LogLine) -> HorovodEvent | None:
     """Return a line of Horovod; None for any other line."""
     text = line.text
-    if (
-        "orovod" not in text
-        and "Stalled " not in text
-        and " ranks: " not in text
-        and "subset of ranks" not in text
-        and "is stalled" not in text
-        and "HostsUpdated" not in text
-    ):
-        return None
-    if _SAID.search(text) is None:
+    if _GATE.search(text) is None:
         return None
     return HorovodEvent(at=line.at, origin=line.origin, when=line.when, message=text, repeated=line.repeated)

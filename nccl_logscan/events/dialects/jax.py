@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from nccl_logscan.events.model import JaxEvent
+from nccl_logscan.gate import Gate
 from nccl_logscan.lines.model import LogLine
 
 # `2026-01-02 03:04:05.123456: W xla/service/x.cc:54] text` and glog's `E0102 03:04:05.123456  4242 x.cc:12] text`.
@@ -38,35 +39,8 @@ _SAID = re.compile(
     r"|/job:[\w-]{1,60}/(?:replica:\d{1,6}/)?task:\d{1,7} (?:has been set to ERROR|unexpectedly|heartbeat)"
 )
 _LETTERS = {"INFO": "I", "WARNING": "W", "WARN": "W", "ERROR": "E", "CRITICAL": "F", "FATAL": "F"}
-_LITERALS = (
-    "oordination",
-    "JAX",
-    "jax.",
-    "tasks ",
-    "Barrier",
-    "rendezvous",
-    "NCCL op",
-    "NCCL error",
-    "ncclComm",
-    "RESOURCE_EXHAUSTED",
-    "RuntimeError",
-    "UNAVAILABLE: ",
-    "DEADLINE_EXCEEDED: ",
-    "INTERNAL: ",
-    "ABORTED: ",
-    "PRECONDITION: ",
-    "CANCELLED: ",
-    "UNKNOWN: ",
-    "DATA_LOSS: ",
-    "_bfc",
-    "Allocat",
-    "allocate",
-    "/job:",
-    "may be stuck",
-    "unstuck",
-    "xecut",
-    "consistent program",
-)
+_HEADED = Gate(_HEADER, _HEADERLESS)
+_GATE = Gate(_SAID)
 
 
 def read(line: LogLine) -> JaxEvent | None:
@@ -75,16 +49,13 @@ def read(line: LogLine) -> JaxEvent | None:
     `severity` is the C++ log's letter; `message` stands without that log's header.
     """
     text = line.text
-    if "] " in text:
+    if _HEADED.admits(text):
         header = _HEADER.match(text)
         if header is not None:
             return _event(line, header["message"], header["severity"])
         if _HEADERLESS.match(text):
             return _event(line, text.partition("] ")[2], _letter(line.level))
-    for literal in _LITERALS:
-        if literal in text:
-            return _event(line, text, _letter(line.level)) if _SAID.search(text) else None
-    return None
+    return _event(line, text, _letter(line.level)) if _GATE.search(text) else None
 
 
 def _letter(level: str | None) -> str | None:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
-from nccl_logscan.events.dialects.gated import Gated, first_match
 from nccl_logscan.events.model import Event, KernelEvent, KernelOom, KernelXid
+from nccl_logscan.gate import Gate
 from nccl_logscan.lines.model import LogLine
 
 # `NVRM: Xid (PCI:0000:cb:00): 45, pid=…`, before driver 460 `NVRM: Xid (0000:03:00): 31, Ch 00000001, …`, and
@@ -33,70 +33,74 @@ _OOM_SUMMARY = re.compile(
     r"\boom-kill:constraint=.{0,1500}?\btask=(?P<program>[^,]{1,64}),pid=(?P<victim>\d{1,10})", re.DOTALL
 )
 _INVOKED = re.compile(r" invoked oom-killer\b")
+_XIDS = Gate(_XID, _XID_WITHOUT_PCI)
+_OOM = Gate(_KILLED, _OOM_SUMMARY, _INVOKED)
 # `Jan 02 03:04:05 n07 kernel: [  12.345678] `, `[  123.456789] `, `[Fri Jan  2 03:04:05 2026] `, if not peeled.
 _STAMP = re.compile(
     r"(?:.{0,100}?\bkernel: )(?:\[ {0,6}\d{1,10}\.\d{6}\] )?|\[ {0,6}\d{1,10}\.\d{6}\] "
     r"|\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}\] "
 )
-_EVENTS: tuple[Gated, ...] = tuple(
-    (literal, re.compile(expression))
-    for literal, expression in (
-        ("NVRM: ", r"\bNVRM: (?!version:)"),
-        ("nvidia-nv", r"\bnvidia-(?:nvswitch\d{0,3}|nvlink): "),
-        ("nvidia-modeset: ", r"\bnvidia-modeset: (?:ERROR|WARNING)"),
-        ("nvidia 0", r"\bnvidia \d{4}:[0-9a-f]{2}:"),
-        ("nvidia-fabricmanager", r"nvidia-fabricmanager\b.{0,60}(?:[Ff]ail|error|exited)"),
-        ("abric manager", r"^[Ff]abric manager .{0,80}(?:match|fail|error|permission)|to start .{0,20}abric manager"),
-        ("Remapping Failure Occurred", r"^\s{0,16}Remapping Failure Occurred\s{1,20}: (?:Yes|No)\b"),
-        ("Slowdown", r"^\s{0,16}(?:HW|SW) (?:Thermal |Power Brake )?Slowdown\s{1,40}: (?:Not )?Active\b"),
-        ("nvidia_peermem", r"nvidia_peermem: "),
-        ("nvidia-smi has failed", r"nvidia-smi has failed because it couldn't"),
-        ("off the bus", r"fallen off the bus"),
-        ("GPU is lost", r"GPU is lost"),
-        ("GPU requires reset", r"GPU requires reset"),
-        ("GPU has been", r"GPU has been disconnected"),
-        ("device handle", r"Unable to determine the device handle for (?:GPU|gpu)"),
-        ("all links are in", r"all links are in[Aa]ctive"),
-        ("pcieport", r"\bpcieport \S{4,24}: "),
-        ("PCIe Bus Error", r"\bPCIe Bus Error: severity="),
-        ("AER: ", r"\bAER: "),
-        ("DPC: ", r"\bDPC: containment event"),
-        ("mlx", r"\bmlx[45]_(?:core|ib)[ :]"),
-        ("ib_core: ", r"\bib_core: "),
-        ("irdma ", r"\birdma \d{4}:"),
-        ("bnxt_", r"\bbnxt_(?:en|re) \d{4}:"),
-        ("i40e ", r"\bi40e \d{4}:"),
-        ("ice 0", r"\bice \d{4}:"),
-        ("ena 0", r"\bena \d{4}:"),
-        ("efa 0", r"\befa \d{4}:"),
-        ("ink is ", r"\b[a-z][\w.@-]{1,15}: (?:NIC )?Link is (?:Up|Down)|\bLink is (?:Down|down)\b"),
-        ("link becomes ready", r"link becomes ready"),
-        ("link status", r"\bbond\d{1,3}: .{0,60}link status"),
-        ("nfs: ", r"\bnfs: (?:server \S{1,200} (?:is )?(?:not responding|OK)|RPC call returned error)"),
-        ("NFS: ", r"\bNFS: .{0,80}(?:error|fail|stale)"),
-        ("Lustre", r"\bLustre(?:Error)?: "),
-        ("GPFS: ", r"\bGPFS: "),
-        ("mmfs", r"\bmmfs(?:d|d64)?: "),
-        ("ceph: ", r"\b(?:lib)?ceph: "),
-        ("beegfs: ", r"\bbeegfs: "),
-        ("wekafs", r"\bwekafs"),
-        ("I/O ", r"\bI/O error, dev |\bBuffer I/O error|\bnvme nvme\d{1,3}: I/O"),
-        ("nvme nvme", r"\bnvme nvme\d{1,3}: (?:controller|Abort)"),
-        ("EXT4-fs ", r"\bEXT4-fs (?:error|warning)"),
-        ("XFS (", r"\bXFS \([\w-]{1,40}\): "),
-        ("blocked for more than", r"\bblocked for more than \d{1,6} seconds"),
-        ("soft lockup", r"\bBUG: soft lockup"),
-        ("rcu: ", r"\brcu: INFO: rcu_\w{1,20} (?:self-)?detected stall"),
-        ("Machine ", r"\bMachine [Cc]heck\b"),
-        ("[Hardware Error]: ", r"\[Hardware Error\]: "),
-        ("EDAC ", r"\bEDAC \w{2,20}: "),
-        ("segfault at ", r"\bsegfault at [0-9a-f]{1,16} ip "),
-        ("traps: ", r"\btraps: \S{1,80} (?:trap|general protection)"),
-        ("nv_peer_mem", r"\bnv_peer_mem\b"),
-        ("DMAR: ", r"\bDMAR: "),
-        ("AMD-Vi: ", r"\bAMD-Vi: "),
-        ("IO_PAGE_FAULT", r"\bIO_PAGE_FAULT\b"),
-        ("are going to be killed", r"\bTasks in \S{1,300} are going to be killed"),
+_EVENTS = Gate(
+    *map(
+        re.compile,
+        (
+            r"\bNVRM: (?!version:)",
+            r"\bnvidia-(?:nvswitch\d{0,3}|nvlink): ",
+            r"\bnvidia-modeset: (?:ERROR|WARNING)",
+            r"\bnvidia \d{4}:[0-9a-f]{2}:",
+            r"nvidia-fabricmanager\b.{0,60}(?:[Ff]ail|error|exited)",
+            r"^[Ff]abric manager .{0,80}(?:match|fail|error|permission)|to start .{0,20}abric manager",
+            r"^\s{0,16}Remapping Failure Occurred\s{1,20}: (?:Yes|No)\b",
+            r"^\s{0,16}(?:HW|SW) (?:Thermal |Power Brake )?Slowdown\s{1,40}: (?:Not )?Active\b",
+            r"nvidia_peermem: ",
+            r"nvidia-smi has failed because it couldn't",
+            r"fallen off the bus",
+            r"GPU is lost",
+            r"GPU requires reset",
+            r"GPU has been disconnected",
+            r"Unable to determine the device handle for (?:GPU|gpu)",
+            r"all links are in[Aa]ctive",
+            r"\bpcieport \S{4,24}: ",
+            r"\bPCIe Bus Error: severity=",
+            r"\bAER: ",
+            r"\bDPC: containment event",
+            r"\bmlx[45]_(?:core|ib)[ :]",
+            r"\bib_core: ",
+            r"\birdma \d{4}:",
+            r"\bbnxt_(?:en|re) \d{4}:",
+            r"\bi40e \d{4}:",
+            r"\bice \d{4}:",
+            r"\bena \d{4}:",
+            r"\befa \d{4}:",
+            r"\b[a-z][\w.@-]{1,15}: (?:NIC )?Link is (?:Up|Down)|\bLink is (?:Down|down)\b",
+            r"link becomes ready",
+            r"\bbond\d{1,3}: .{0,60}link status",
+            r"\bnfs: (?:server \S{1,200} (?:is )?(?:not responding|OK)|RPC call returned error)",
+            r"\bNFS: .{0,80}(?:error|fail|stale)",
+            r"\bLustre(?:Error)?: ",
+            r"\bGPFS: ",
+            r"\bmmfs(?:d|d64)?: ",
+            r"\b(?:lib)?ceph: ",
+            r"\bbeegfs: ",
+            r"\bwekafs",
+            r"\bI/O error, dev |\bBuffer I/O error|\bnvme nvme\d{1,3}: I/O",
+            r"\bnvme nvme\d{1,3}: (?:controller|Abort)",
+            r"\bEXT4-fs (?:error|warning)",
+            r"\bXFS \([\w-]{1,40}\): ",
+            r"\bblocked for more than \d{1,6} seconds",
+            r"\bBUG: soft lockup",
+            r"\brcu: INFO: rcu_\w{1,20} (?:self-)?detected stall",
+            r"\bMachine [Cc]heck\b",
+            r"\[Hardware Error\]: ",
+            r"\bEDAC \w{2,20}: ",
+            r"\bsegfault at [0-9a-f]{1,16} ip ",
+            r"\btraps: \S{1,80} (?:trap|general protection)",
+            r"\bnv_peer_mem\b",
+            r"\bDMAR: ",
+            r"\bAMD-Vi: ",
+            r"\bIO_PAGE_FAULT\b",
+            r"\bTasks in \S{1,300} are going to be killed",
+        ),
     )
 )
 
@@ -109,11 +113,11 @@ def read(line: LogLine) -> Event | None:
     if (" kernel: " in text or text.startswith("[")) and (stamp := _STAMP.match(text)):
         message = text[stamp.end() :]
         return _xid(line, message) or _oom(line, message) or _event(line, message)
-    return _xid(line, text) or _oom(line, text) or (_event(line, text) if first_match(_EVENTS, text) else None)
+    return _xid(line, text) or _oom(line, text) or (_event(line, text) if _EVENTS.search(text) else None)
 
 
 def _xid(line: LogLine, text: str) -> KernelXid | None:
-    if "Xid" not in text and "XID" not in text:
+    if not _XIDS.admits(text):
         return None
     pci = None
     match = _XID.search(text)
@@ -146,7 +150,7 @@ def _from_driver(text: str) -> str:
 
 
 def _oom(line: LogLine, text: str) -> KernelOom | None:
-    if "oom" not in text and " process " not in text:
+    if not _OOM.admits(text):
         return None
     victim: str | None
     program: str | None

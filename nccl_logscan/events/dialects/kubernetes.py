@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 from nccl_logscan.events.model import KubernetesEvent
+from nccl_logscan.gate import Gate
 from nccl_logscan.lines.model import LogLine
 
 _SAID = re.compile(
@@ -31,45 +32,13 @@ _SAID = re.compile(
     r"|\bSystem OOM encountered\b|\bMemory cgroup out of memory\b.{0,80}\bpod",
 )
 _POD = re.compile(r"(?<!by )\b[Pp]od[ /]\"?(?P<pod>[a-z0-9](?:[a-z0-9./-]{2,200}))")
-_LITERALS = (
-    "OOM",
-    "ackOff",
-    "ErrImage",
-    "ContainerError",
-    "ContainerConfig",
-    "ContainerStatus",
-    "Failed",
-    "eason",
-    "exitCode",
-    "Exit Code",
-    "Back-off",
-    "probe failed",
-    "reempt",
-    "node",
-    "Node",
-    "Evict",
-    "evict",
-    "exit code",
-    "Stopping container",
-    "andbox",
-    "MemoryPressure",
-    "DeadlineExceeded",
-    "Container ",
-    "Pod ",
-    "deletion Pod",
-    "GracePeriod",
-)
+_GATE = Gate(_SAID)
 
 
 def read(line: LogLine) -> KubernetesEvent | None:
     """Return a report of Kubernetes; None for any other line. `origin.pod` is the pod it names, if any."""
     text = line.text
-    for literal in _LITERALS:
-        if literal in text:
-            break
-    else:
-        return None
-    if _SAID.search(text) is None:
+    if _GATE.search(text) is None:
         return None
     pod = _POD.search(text)
     origin = replace(line.origin, pod=pod["pod"].rpartition("/")[2]) if pod else line.origin

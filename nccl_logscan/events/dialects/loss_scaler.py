@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from nccl_logscan.events.model import LossScale
+from nccl_logscan.gate import Gate
 from nccl_logscan.lines.model import LogLine
 
 _NUMBER = r"(?:\d{1,20}(?:\.\d{0,20})?(?:[eE][-+]?\d{1,4})?)"
@@ -51,6 +52,8 @@ _GROWS = re.compile(
     re.IGNORECASE,
 )
 
+_GATE = Gate(_EXHAUSTED, _OVERFLOW)
+
 _PROGRESS_COUNTERS = ("number of skipped iterations", "number of nan iterations")
 _FRAMEWORKS = (
     ("[deepspeed]", "deepspeed"),
@@ -77,7 +80,7 @@ _FRAMEWORKS = (
 def read(line: LogLine) -> LossScale | None:
     """Return a skipped step, a lowered scale or a scale at its floor; None for any other line."""
     text = line.text
-    if "cale" not in text and "verflow" not in text and "VERFLOW" not in text:
+    if not _GATE.admits(text):
         return None
     exhausted = _EXHAUSTED.search(text)
     if exhausted is None and not _is_overflow(text):
@@ -108,8 +111,13 @@ def _is_overflow(text: str) -> bool:
 
 
 def _speaks_of_training(text: str) -> bool:
-    """Whether an overflow is one of gradients: integers, stacks, buffers and HTML boxes overflow too."""
+    """Whether an overflow is one of gradients: integers, stacks, buffers and HTML boxes overflow too.
+
+    Of a line with neither a scale nor an overflow only a skipped step tells that a scaler wrote it.
+    """
     lowered = text.lower()
+    if "scal" not in lowered and "overflow" not in lowered:
+        return "skip" in lowered
     return "scale" in lowered or "grad" in lowered or "skip" in lowered or "[deep" in lowered
 
 

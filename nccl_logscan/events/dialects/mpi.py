@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from nccl_logscan.events.dialects.process import signal_of
 from nccl_logscan.events.model import Event, MpiEvent, ProcessExit
+from nccl_logscan.gate import Gate
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.position import Origin
 
@@ -43,42 +44,12 @@ _EVENTS = re.compile(
     r"|WARNING: There was an error initializing an OpenFabrics device"
     r"|By default, for Open MPI 4\.0 and later, infiniband ports on a device are not used"
 )
-# One of these stands in every line that an expression above can match, and in few others.
-_LITERALS = (
-    "mpi",
-    "run ",
-    "on signal",
-    "BAD TERM",
-    "EXIT STRING",
-    "=   ",
-    "Process name: [",
-    "Exit code:",
-    "UCX",
-    "MPI",
-    "ORTE",
-    "PRTE",
-    "PMIX",
-    "OPAL",
-    "slots",
-    "HYD",
-    "proxy:",
-    "Primary job",
-    "mca_",
-    "btl_",
-    "rte_",
-    "opal_",
-    "Abort(",
-    "OpenFabrics",
-)
+_GATE = Gate(*_EXITS, _EVENTS)
 
 
 def read(line: LogLine) -> Event | None:
     """Return how a launcher says that a process ended, or an error of MPI itself; None for any other line."""
-    text = line.text
-    for literal in _LITERALS:
-        if literal in text:
-            return _read(line, text)
-    return None
+    return _read(line, line.text) if _GATE.admits(line.text) else None
 
 
 def _read(line: LogLine, text: str) -> Event | None:

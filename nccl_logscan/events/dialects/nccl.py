@@ -215,7 +215,9 @@ def printed_time(stamp: str, host: str) -> Instant | None:
 
 _VERSION = re.compile(
     r"NCCL version (\d{1,3}\.\d{1,3}(?:\.\d{1,3})?[\w.~-]{0,40})"
-    r"(?:(?:\+cuda| compiled with CUDA )(\d{1,3}(?:\.\d{1,3}){0,2}))?\s{0,8}$",
+    r"(?:(?:\+cuda| compiled with CUDA )(\d{1,3}(?:\.\d{1,3}){0,2}))?\s{0,8}$"
+    # RCCL counts as NCCL does and says which HIP, branch and commit it was built with: `2.18.3+hip6.0 HEAD:2a0b7b3+`.
+    r"|RCCL version (\d{1,3}\.\d{1,3}\.\d{1,3})\+hip\d{1,3}\.\d{1,3}(?: [\w./-]{1,100}:[0-9a-f]{4,40}\+?)?\s{0,8}$",
     re.ASCII,
 )
 _DOCA = re.compile(
@@ -235,6 +237,8 @@ def _read_without_mark(line: LogLine) -> Event | None:
         return NcclInfo(at=line.at, origin=line.origin, when=line.when, message=text, repeated=line.repeated)
     if "doca" in text:
         return _read_doca(line)
+    if "RCCL version " in text:
+        return _read_version(line)
     return None
 
 
@@ -246,10 +250,10 @@ def _read_version(line: LogLine) -> Event | None:
     if found is None:
         return None
     before = line.text[: found.start()]
-    if before.strip() and not found[2] and not _STAMP.search(before[-80:]):
+    if before.strip() and not (found[2] or found[3]) and not _STAMP.search(before[-80:]):
         return None
     header = _Header(line.origin, None, None)
-    return NcclVersion(**_common(line, header, found[0].rstrip()), version=found[1], cuda=found[2])
+    return NcclVersion(**_common(line, header, found[0].rstrip()), version=found[1] or found[3], cuda=found[2])
 
 
 def _read_doca(line: LogLine) -> Event | None:
@@ -375,7 +379,7 @@ def _starting_with_c(common: _Common) -> Event | None:
 
 def _version(common: _Common) -> Event | None:
     found = _VERSION.match(common["message"])
-    return NcclVersion(**common, version=found[1], cuda=found[2]) if found else None
+    return NcclVersion(**common, version=found[1] or found[3], cuda=found[2]) if found else None
 
 
 def _environment(common: _Common) -> Event | None:
@@ -451,6 +455,7 @@ _BY_FIRST: dict[str, Callable[[_Common], Event | None]] = {
     "D": _init,
     "N": _starting_with_n,
     "P": _environment,
+    "R": _version,
     "T": _environment,
     "U": _chosen_network,
     "[": _init,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from nccl_logscan.events.model import Event, ProcessExit, ProcessSignal
+from nccl_logscan.gate import Gate
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.position import Origin
 
@@ -52,7 +53,7 @@ _SIGNALS = tuple(
         rf"Signal: (?:{_WORDS}|[A-Z][\w ]{{1,40}}) \((?P<number>\d{{1,2}})\)",
         r"Caught signal (?P<number>\d{1,2}) \(",
         r"\*\*\* Process received signal \*\*\*",
-        rf"Fatal Python error: (?:(?P<words>{_WORDS})|[A-Z])",
+        rf"Fatal Python error: (?:(?P<words>{_WORDS})|\S)",
         r"Segfault encountered(?P<segv>)",
         (
             r"(?P<abort>)(?:double free or corruption \(|corrupted size vs\. prev_size|corrupted double-linked list"
@@ -84,77 +85,46 @@ _EXITS = tuple(
         ("pbs", r"=>> PBS: job killed: "),
     )
 )
-# One of these stands in every line that an expression above can match, and in few others.
-_LITERALS = (
-    "ignal",
-    "egmentation",
-    "Killed",
-    "Aborted",
-    "Bus error",
-    "Fatal Python",
-    "corrupt",
-    "smashing",
-    "(): ",
-    "Segfault",
-    "terminate",
-    "Terminat",
-    "Received SIG",
-    "Killing sub",
-    "exit code",
-    "exits ",
-    "exit status",
-    "Signals.",
-    "TERM_",
-    "PBS: ",
-    "overflow detected ***",
-    "Illegal",
-    "Floating",
-    "Hangup",
-)
+_EXIT_GATE = Gate(*(expression for _, expression in _EXITS))
+_SIGNAL_GATE = Gate(*_SIGNALS)
+_LAUNCHER_OF = {expression: launcher for launcher, expression in _EXITS}
 
 
 def read(line: LogLine) -> Event | None:
     """Return a signal or an exit that the line tells of; None for any other line."""
-    text = line.text
-    for literal in _LITERALS:
-        if literal in text:
-            return _exit(line) or _signal(line)
-    return None
+    if match := _EXIT_GATE.search(line.text):
+        return _exit(line, match)
+    match = _SIGNAL_GATE.search(line.text)
+    return _signal(line, match) if match else None
 
 
-def _exit(line: LogLine) -> ProcessExit | None:
-    for launcher, expression in _EXITS:
-        if match := expression.search(line.text):
-            said = match.groupdict()
-            code = 0 if said.get("well") else _integer(said.get("code"))
-            return ProcessExit(
-                at=line.at,
-                origin=line.origin,
-                when=line.when,
-                message=line.text,
-                repeated=line.repeated,
-                launcher=launcher,
-                exit_code=code,
-                signal=_BY_NAME.get(said.get("name") or "") or signal_of(code),
-                victim=_integer(said.get("victim")),
-            )
-    return None
+def _exit(line: LogLine, match: re.Match[str]) -> ProcessExit:
+    said = match.groupdict()
+    code = 0 if said.get("well") else _integer(said.get("code"))
+    return ProcessExit(
+        at=line.at,
+        origin=line.origin,
+        when=line.when,
+        message=line.text,
+        repeated=line.repeated,
+        launcher=_LAUNCHER_OF[match.re],
+        exit_code=code,
+        signal=_BY_NAME.get(said.get("name") or "") or signal_of(code),
+        victim=_integer(said.get("victim")),
+    )
 
 
-def _signal(line: LogLine) -> ProcessSignal | None:
-    for expression in _SIGNALS:
-        if match := expression.search(line.text):
-            said = match.groupdict()
-            return ProcessSignal(
-                at=line.at,
-                origin=line.origin.completed_by(_writer(line.text)),
-                when=line.when,
-                message=line.text,
-                repeated=line.repeated,
-                signal=_number(said),
-                victim=_integer(said.get("victim")),
-            )
-    return None
+def _signal(line: LogLine, match: re.Match[str]) -> ProcessSignal:
+    said = match.groupdict()
+    return ProcessSignal(
+        at=line.at,
+        origin=line.origin.completed_by(_writer(line.text)),
+        when=line.when,
+        message=line.text,
+        repeated=line.repeated,
+        signal=_number(said),
+        victim=_integer(said.get("victim")),
+    )
 
 
 def _writer(text: str) -> Origin:

@@ -5,24 +5,10 @@ from __future__ import annotations
 import re
 
 from nccl_logscan.events.model import RayEvent
+from nccl_logscan.gate import Gate
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.position import Origin
 
-# One of these stands in every line below.
-_LITERALS = (
-    "Ray",
-    "ray",
-    "actor",
-    "orker",
-    "GCS",
-    "gcs",
-    "bject",
-    "memory",
-    "node",
-    "schedule",
-    "Total available GPUs",
-    "Error",
-)
 # Literals that only Ray writes. Each is enough by itself.
 _SAID = (
     "ActorDiedError",
@@ -75,6 +61,7 @@ _SAID = (
     "Some workers of the worker process",
     "OOM killer due to high memory usage",
 )
+_GATE = Gate(*(re.compile(re.escape(words)) for words in _SAID))
 _DAEMON = re.compile(
     r"^\[?[\d :,.-]{0,32}(?:[EWIFC] \d{1,10} \d{1,10}\] ?)?\((?:raylet|gcs_server|autoscaler[^)]{0,30}"
     r"|core_worker|plasma_store)(?:, ip=[\w.:-]{1,80})?\) "
@@ -94,7 +81,7 @@ _NODE_SPEAKS_OF = (
 
 def read(line: LogLine) -> RayEvent | None:
     """Return a report of Ray; None for any other line. `origin.address` is the node of which Ray speaks, where said."""
-    if not _is_of_a_daemon(line) and not _is_said_by_ray(line.text):
+    if not _is_of_a_daemon(line) and _GATE.search(line.text) is None:
         return None
     return RayEvent(
         at=line.at,
@@ -103,13 +90,6 @@ def read(line: LogLine) -> RayEvent | None:
         message=line.text,
         repeated=line.repeated,
     )
-
-
-def _is_said_by_ray(text: str) -> bool:
-    for literal in _LITERALS:
-        if literal in text:
-            return any(said in text for said in _SAID)
-    return False
 
 
 def _is_of_a_daemon(line: LogLine) -> bool:

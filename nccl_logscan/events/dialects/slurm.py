@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from nccl_logscan.events.dialects.process import signal_of
 from nccl_logscan.events.model import Event, ProcessExit, SlurmEvent
+from nccl_logscan.gate import Gate
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.position import Origin
 
@@ -46,22 +47,7 @@ _NODE_FAILED = re.compile(r"\bNode failure on (?P<host>[A-Za-z0-9][\w.-]{0,200})
 _FIRST_TASK = re.compile(r"\d{1,8}")
 _PREFIX_IN_LIST = re.compile(r"(?P<stem>[\w.-]{1,100})\[(?P<first>\d{1,9})")
 
-# One of these stands in every line that an expression above can match, and in few others.
-_LITERALS = (
-    "run: ",
-    "slurm",
-    "***",
-    "oom",
-    "Node fail",
-    "batch: ",
-    "salloc: ",
-    "scontrol: ",
-    "DUE TO",
-    "JobState=",
-    "has been",
-    "out-of-memory",
-    "memory limit",
-)
+_GATE = Gate(_TASKS_ENDED, _STEP_ENDED, _SPEAKS)
 
 
 def read(line: LogLine) -> Event | None:
@@ -69,11 +55,7 @@ def read(line: LogLine) -> Event | None:
 
     `origin.host` and `origin.task` are the first of the lists that srun prints; the message keeps the lists.
     """
-    text = line.text
-    for literal in _LITERALS:
-        if literal in text:
-            return _read(line, text)
-    return None
+    return _read(line, line.text) if _GATE.admits(line.text) else None
 
 
 def _read(line: LogLine, text: str) -> Event | None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from nccl_logscan.events.dialects.gated import Gated, first_match
 from nccl_logscan.events.model import Event, TrainEnd, TrainStep
+from nccl_logscan.gate import Gate
 from nccl_logscan.lines.model import LogLine
 
 # Expressions are searched in the text in lower case.
@@ -33,51 +33,38 @@ _SKIPPED = re.compile(
 _NAN_ITERATIONS = re.compile(r"number of nan iterations\s{0,3}[:=]\s{0,6}(?P<value>\d{1,12})")
 
 # Most telling first: a fairseq line holds `epoch 001: 3575 / 6547` and `num_updates=3560`.
-_STEPS: tuple[Gated, ...] = (
-    ("n", re.compile(r"\bn(?:um)?_updates" + _COUNT)),
-    ("step", re.compile(r"step(?<![a-z]step)s?(?:_(?:idx|num|id)| (?:number|no))?" + _COUNT)),
-    ("iter", re.compile(r"iter(?<![a-z]iter)(?:ations?|s)?(?:_(?:idx|num|id)| (?:number|no)|\(train\))?" + _COUNT)),
-    ("itr", re.compile(r"\bitr" + _COUNT)),
-    ("batch", re.compile(r"batch(?<![a-z]batch)(?:_(?:idx|num|id)| (?:number|no))?" + _COUNT)),
-    ("update", re.compile(r"\bupdate" + _COUNT)),
-    (
-        "epoch",
-        re.compile(
-            r"epoch(?:\(train\))?:?\s{0,4}\[\s{0,6}\d{1,8}(?:/\d{1,8})?\]\s{0,6}\[\s{0,8}"
-            r"(?P<step>\d{1,12})\s{0,4}/"
-        ),
+_STEPS = Gate(
+    re.compile(r"\bn(?:um)?_updates" + _COUNT),
+    re.compile(r"step(?<![a-z]step)s?(?:_(?:idx|num|id)| (?:number|no))?" + _COUNT),
+    re.compile(r"iter(?<![a-z]iter)(?:ations?|s)?(?:_(?:idx|num|id)| (?:number|no)|\(train\))?" + _COUNT),
+    re.compile(r"\bitr" + _COUNT),
+    re.compile(r"batch(?<![a-z]batch)(?:_(?:idx|num|id)| (?:number|no))?" + _COUNT),
+    re.compile(r"\bupdate" + _COUNT),
+    re.compile(
+        r"epoch(?:\(train\))?:?\s{0,4}\[\s{0,6}\d{1,8}(?:/\d{1,8})?\]\s{0,6}\[\s{0,8}(?P<step>\d{1,12})\s{0,4}/"
     ),
-    ("epoch", re.compile(r"epoch:?\s{0,4}\d{1,8}(?:/\d{1,8})?:?\s{1,8}\[?\s{0,8}(?P<step>\d{1,12})\s?/")),
-    ("epoch:train:", re.compile(r"epoch:train:\d{1,12}-(?P<step>\d{1,12})batch:")),
-    ("<", re.compile(r"(?:^|\s|\|)(?P<step>\d{1,12})/\d{1,12} \[[\d:]{1,12}<")),
-    (" [", re.compile(r"^\s{0,8}(?P<step>\d{1,12})/\d{1,12} \[[=>.]")),
-    ("ep", re.compile(r"\bep(?:och)?(?:\s{0,3}[:=#]?\s{0,3}\[?)\s{0,6}(?P<step>\d{1,8})\b")),
+    re.compile(r"epoch:?\s{0,4}\d{1,8}(?:/\d{1,8})?:?\s{1,8}\[?\s{0,8}(?P<step>\d{1,12})\s?/"),
+    re.compile(r"epoch:train:\d{1,12}-(?P<step>\d{1,12})batch:"),
+    re.compile(r"(?:^|\s|\|)(?P<step>\d{1,12})/\d{1,12} \[[\d:]{1,12}<"),
+    re.compile(r"^\s{0,8}(?P<step>\d{1,12})/\d{1,12} \[[=>.]"),
+    re.compile(r"\bep(?:och)?(?:\s{0,3}[:=#]?\s{0,3}\[?)\s{0,6}(?P<step>\d{1,8})\b"),
 )
 # Lines of these shapes are a training loop's without any loss in them.
-_WITHOUT_LOSS: tuple[Gated, ...] = (
-    (", skipped=", re.compile(r"\bstep=(?P<step>\d{1,12}), skipped=\d")),  # DeepSpeed's engine
-    ("consumed samples:", re.compile(r"\biteration +(?P<step>\d{1,12})/ *\d{1,12} \| consumed samples:")),  # Megatron
-    (
-        "train_time:",
-        re.compile(
-            r"\bstep:(?P<step>\d{1,12})(?:/\d{1,12})? (?:val_loss:\S{1,20}"
-            r" )?train_time:"
-        ),
-    ),  # nanoGPT's heirs
-    (" - ", re.compile(r"\bstep:(?P<step>\d{1,12}) - [\w/]{1,60}:")),  # verl
-    ("train, step ", re.compile(r"^ep \d{1,8} train, step (?P<step>\d{1,12}), ")),  # RETURNN
-    (
-        "%|",
-        re.compile(
-            r"^(?:train|epoch|training|steps)\b[^|]{0,60}\|[^"
-            r"|]{0,400}\| ?(?P<step>\d{1,12})/\d{1,12} \[[\d:]{1,12}<"
-        ),
-    ),
-    ("completed step: ", re.compile(r"\bcompleted step: (?P<step>\d{1,12}), seconds:")),  # MaxText
+_WITHOUT_LOSS = (
+    re.compile(r"\bstep=(?P<step>\d{1,12}), skipped=\d"),  # DeepSpeed's engine
+    re.compile(r"\biteration +(?P<step>\d{1,12})/ *\d{1,12} \| consumed samples:"),  # Megatron
+    re.compile(r"\bstep:(?P<step>\d{1,12})(?:/\d{1,12})? (?:val_loss:\S{1,20} )?train_time:"),  # nanoGPT's heirs
+    re.compile(r"step:(?<!\wstep:)(?P<step>\d{1,12}) - [\w/]{1,60}:"),  # verl
+    re.compile(r"^ep \d{1,8} train, step (?P<step>\d{1,12}), "),  # RETURNN
+    re.compile(r"\bcompleted step: (?P<step>\d{1,12}), seconds:"),  # MaxText
 )
+_BAR = re.compile(
+    r"(?:train|epoch|training|steps)\b[^|]{0,60}%\|[^|]{0,400}\| ?(?P<step>\d{1,12})/\d{1,12} \[[\d:]{1,12}<"
+)  # tqdm's, from the start of a line
 _HF_LOSS = re.compile(r"\{'loss': '?" + _VALUE)
+_HF_EVALUATION = "{'eval_"
 
-_TAIL = r"(?:[.!] |[.! ]{0,6}(?:$|successfully|in \d|after \d|at \d|total|time|took|with exit code 0|saving|[(:,-]))"
+_TAIL = r"(?:[.!] |[.! ]{0,6}(?:$|successfully|in \d|after \d|at \d|total|time|took|with exit code 0|saving|[(:,=*#-]))"
 _END = re.compile(
     r"(?:^\W{0,12}|[-|:>\]] )(?:the |model )?train(?:ing)? (?:run )?(?:is |has |was )?(?:now )?"
     rf"(?:complete|completed|finished|done|ended){_TAIL}"
@@ -96,30 +83,28 @@ _END = re.compile(
     r"|\bTraining completed\. Do not forget to share your model",
     re.IGNORECASE,
 )
-
-
-# What each way of saying so holds, so that other lines cost no search.
-_END_LITERALS = ("rain", "done", "DONE", "# ", "Final", "PASS", "exit")
+_TOLD_WITHOUT_LOSS = Gate(*_WITHOUT_LOSS)
+_HF_LOSSES = Gate(_HF_LOSS)
+_STEP_OR_END = Gate(_LOSS, re.compile(re.escape(_HF_EVALUATION)), *_WITHOUT_LOSS, _BAR, _END)
 
 
 def read(line: LogLine) -> Event | None:
     """Return a step of training or its end; None for any other line."""
     text = line.text
-    if "train_runtime" in text:
-        return _end(line)
-    if "oss" in text or "step" in text or "iteration" in text or "LOSS" in text or "%|" in text:
-        step = _step(line, text.lower())
-        if step is not None:
-            return step
+    # A step's line nearly always holds the word: it needs no look for the others.
+    if "loss" not in text and not _STEP_OR_END.admits(text):
+        return None
+    if "train_runtime" not in text and (step := _step(line, text.lower())):
+        return step
     return _end(line)
 
 
 def _step(line: LogLine, text: str) -> TrainStep | None:
-    if match := first_match(_WITHOUT_LOSS, text):
+    if match := _BAR.match(text) or _TOLD_WITHOUT_LOSS.search(text):
         return _measured(line, text, int(match["step"]), _number(_LOSS, text))
-    if "{'loss'" in text and (match := _HF_LOSS.search(text)):
+    if match := _HF_LOSSES.search(text):
         return _measured(line, text, _counter(text), float(match["value"]))
-    if "{'eval_" in text:
+    if _HF_EVALUATION in text:
         return _measured(line, text, _counter(text), None)
     loss = _number(_LOSS, text)
     if loss is None:
@@ -152,14 +137,12 @@ def _number(expression: re.Pattern[str], text: str) -> float | None:
 
 
 def _counter(text: str) -> int | None:
-    match = first_match(_STEPS, text)
+    match = _STEPS.search(text)
     return int(match["step"]) if match else None
 
 
 def _end(line: LogLine) -> TrainEnd | None:
     text = line.text
-    if not any(literal in text for literal in _END_LITERALS):
-        return None
     if _END.search(text) is None:
         return None
     return TrainEnd(at=line.at, origin=line.origin, when=line.when, message=text, repeated=line.repeated)

@@ -1,0 +1,93 @@
+"""Expressions behind the literals that they need: the cheap question before the dear one.
+
+The literals are proved from the expressions, never written beside them: a list kept by hand falls behind the
+expression that someone extends, and a line that does not pass it is lost without a sign.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from ahocorasick_rs import AhoCorasick
+
+from nccl_logscan.literals import required_literals
+
+_MOST = 400
+"""An automaton looks for any number of literals in one pass; the bound only keeps it small."""
+_FEW = 16
+"""So many literals are found sooner one by one than by an automaton, whose call alone costs ten of them."""
+_FOLDED_TO_ASCII = frozenset("\u0130\u0131\u017f\u212a")
+"""The letters outside of ASCII that `re.IGNORECASE` takes for i, s and k (documented with that flag)."""
+
+
+class Gate:
+    """Some expressions, tried only on a text that holds a literal which one of them needs.
+
+    Raises ValueError for an expression of which no literal is proved: it would leave the gate open.
+    """
+
+    __slots__ = ("_expressions", "_find", "_folded", "_keys")
+
+    def __init__(self, *expressions: re.Pattern[str]) -> None:
+        self._expressions = expressions
+        needed = [required_literals(expression.pattern, expression.flags, most=_MOST) for expression in expressions]
+        self._folded = any(literals.folded for literals in needed)
+        self._keys = tuple(
+            (text.lower() if self._folded else text, expression)
+            for literals, expression in zip(needed, expressions, strict=True)
+            for text in _proved(literals.texts, expression)
+        )
+        texts = [text for text, _ in self._keys]
+        self._find = AhoCorasick(texts, store_patterns=False).find_matches_as_indexes if len(texts) > _FEW else None
+
+    def admits(self, text: str) -> bool:
+        """Return whether one of the expressions may match `text`; never wrongly False."""
+        looked_at = self._comparable(text)
+        if looked_at is None:
+            return True
+        if self._find is None:
+            return any(literal in looked_at for literal, _ in self._keys)
+        return bool(self._find(looked_at))
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """Return the match of the first expression, in the order given, that is found in `text`; else None."""
+        looked_at = self._comparable(text)
+        if looked_at is None:
+            return _first_match(self._expressions, text)
+        keys = self._keys
+        if self._find is None:
+            for literal, expression in keys:
+                if literal in looked_at and (match := expression.search(text)):
+                    return match
+            return None
+        found = self._find(looked_at, overlapping=True)
+        return (
+            _first_match((keys[number][1] for number in sorted({key for key, _, _ in found})), text) if found else None
+        )
+
+    def _comparable(self, text: str) -> str | None:
+        """Return `text` as the literals are to be looked for in it; None where looking for them would prove nothing."""
+        if text.isascii():
+            return text.lower() if self._folded else text
+        if self._folded and not _FOLDED_TO_ASCII.isdisjoint(text):
+            return None
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            # Half of a surrogate pair, which no decoded input holds but a caller's string can.
+            return None
+        return text.lower() if self._folded else text
+
+
+def _first_match(expressions: Iterable[re.Pattern[str]], text: str) -> re.Match[str] | None:
+    for expression in expressions:
+        if match := expression.search(text):
+            return match
+    return None
+
+
+def _proved(texts: tuple[str, ...], expression: re.Pattern[str]) -> tuple[str, ...]:
+    if not texts:
+        raise ValueError(f"no literal is in every match of {expression.pattern!r}")
+    return texts

@@ -1,0 +1,262 @@
+"""How a scan goes over its inputs."""
+
+from __future__ import annotations
+
+import pytest
+
+from nccl_logscan.diagnosis.detectors import DETECTORS
+from nccl_logscan.diagnosis.endings import Endings
+from nccl_logscan.diagnosis.identity import Identity
+from nccl_logscan.diagnosis.job import JobFacts
+from nccl_logscan.diagnosis.timeline import Timeline
+from nccl_logscan.errors import InputError
+from nccl_logscan.events.model import EVENT_TYPES
+from nccl_logscan.pipeline import Options, _Run, scan, scan_text
+from nccl_logscan.rulebook.load import builtin_rulebook, load_rulebook
+
+WARN = "n1:10:11 [0] misc/socket.cc:49 NCCL WARN {}\n"
+OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n"
+RULE = """\
+id: user_code/{name}
+title: {name}
+role: {role}
+severity: fatal
+strength: 80
+action: inspect
+same_failure: []
+blames: observer
+explains: []
+summary: "{name} happened"
+match: {{event: {event}, wordings: [{{message: {name}}}]}}
+what: x
+why: x
+confirm: [{{do: look}}]
+remediation: [{{do: mend}}]
+references: [{{title: x, url: "https://example.org"}}]
+examples:
+  hit: [{{name: x, source: x, log: x}}]
+  miss: [{{name: x, log: y}}]
+"""
+
+
+@pytest.fixture
+def book(tmp_path):
+    """A rulebook of rules that each know one word in an event's message."""
+
+    def make(*names, event="nccl.warn", role="cause"):
+        folder = tmp_path / "rules"
+        (folder / "user_code").mkdir(parents=True, exist_ok=True)
+        for name in names:
+            text = RULE.format(name=name, event=event, role=role)
+            (folder / "user_code" / f"{name}.yaml").write_text(text)
+        return load_rulebook([folder])
+
+    return make
+
+
+def by_name(result):
+    return {finding.rule.id.partition("/")[2]: finding for finding in result.findings}
+
+
+# --- Inputs ------------------------------------------------------------------------------------------------
+
+
+def test_several_sources_are_read_in_the_order_given(book):
+    texts = {"b": WARN.format("beta"), "a": WARN.format("alpha"), "c": WARN.format("gamma")}
+    result = scan_text(texts, book("alpha", "beta", "gamma"))
+
+    assert [finding.first.at.source for finding in result.findings] == ["b", "a", "c"]
+    assert [source.name for source in result.inputs] == ["b", "a", "c"]
+
+
+def test_lines_are_counted_in_each_source_from_one(book):
+    texts = {"a": "x\n" + WARN.format("alpha"), "b": "x\ny\n" + WARN.format("beta")}
+    result = scan_text(texts, book("alpha", "beta"))
+
+    assert [str(finding.first.at) for finding in result.findings] == ["a:2", "b:3"]
+    assert (result.coverage.lines, result.coverage.bytes) == (5, sum(map(len, texts.values())))
+
+
+def test_what_one_source_leaves_open_does_not_run_on_into_the_next(book):
+    head = 'Traceback (most recent call last):\n  File "/w/train.py", line 3, in <module>\n'
+    result = scan_text({"a": head, "b": "KeyError: 'alpha'\n" + WARN.format("beta")}, book("beta"))
+
+    assert result.coverage.by_kind["nccl.warn"] == 1
+    assert by_name(result)["beta"].first.at.line == 2
+
+
+def test_a_configuration_file_beside_a_log_is_named_and_not_read_as_a_log(tmp_path):
+    (tmp_path / "job.log").write_text(OOM)
+    (tmp_path / "ds_config.json").write_text('{"fp16": {"enabled": true}, "train_batch_size": 8}\n')
+    result = scan([str(tmp_path / "job.log"), str(tmp_path / "ds_config.json")])
+
+    assert {source.kind for source in result.inputs} == {"text", "config"}
+    assert result.coverage.lines == 1
+    [note] = [note for note in result.notes if "ds_config.json" in note]
+    assert "configuration" in note
+
+
+def test_an_input_that_was_skipped_is_noted(tmp_path):
+    (tmp_path / "job.log").write_text(OOM)
+    (tmp_path / "core").write_bytes(bytes(range(256)) * 64)
+    result = scan([str(tmp_path / "job.log"), str(tmp_path / "core")])
+
+    assert result.diagnosis.category == "gpu_oom"
+    assert any("core" in note for note in result.notes)
+    assert any(source.name.endswith("core") and source.note for source in result.inputs)
+
+
+def test_progress_is_told_at_least_at_the_end_of_each_source(book):
+    seen = []
+    options = Options(progress=lambda source: seen.append((source.name, source.lines_read)))
+    scan_text({"a": WARN.format("alpha") * 2, "b": WARN.format("alpha") * 3}, book("alpha"), options)
+
+    assert seen == [("a", 2), ("b", 3)]
+
+
+def test_progress_is_told_on_the_way_through_a_long_source(book):
+    seen = []
+    options = Options(progress=lambda source: seen.append(source.lines_read))
+    scan_text(WARN.format("alpha") * 50_000, book("alpha"), options)
+
+    assert len(seen) > 2
+    assert seen == sorted(seen)
+    assert seen[-1] == 50_000
+
+
+# --- Nothing to judge --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("texts", "words"),
+    [
+        ("hello\nworld\n", "log has no line"),
+        ({"a": "hello\n", "b": "world\n"}, "2 inputs have no line"),
+    ],
+)
+def test_prose_is_nothing_to_judge(texts, words):
+    with pytest.raises(InputError, match=words) as caught:
+        scan_text(texts, builtin_rulebook())
+    assert "NCCL_DEBUG" in caught.value.hint
+
+
+def test_an_empty_input_is_said_to_be_empty(tmp_path):
+    (tmp_path / "job.log").write_bytes(b"")
+    with pytest.raises(InputError, match="is empty"):
+        scan([str(tmp_path / "job.log")])
+
+
+def test_an_input_that_was_skipped_alone_says_why(tmp_path):
+    (tmp_path / "core").write_bytes(bytes(range(256)) * 64)
+    with pytest.raises(InputError, match="core"):
+        scan([str(tmp_path / "core")])
+
+
+def test_one_line_of_a_known_kind_is_enough_to_judge(book):
+    assert scan_text("prose\n" + WARN.format("strange"), book("alpha")).diagnosis.category == "unknown"
+
+
+# --- Counting ----------------------------------------------------------------------------------------------
+
+
+def test_two_identical_storms_count_every_line(book):
+    storm = WARN.format("alpha") * 1000
+    result = scan_text(storm + "between\n" + storm, book("alpha"))
+    [finding] = result.findings
+
+    assert finding.count == 2000
+    assert (finding.first.at.line, finding.last.at.line) == (1, 2001)
+    assert result.coverage.by_kind["nccl.warn"] == 2000
+
+
+def test_the_same_storm_in_two_files_counts_in_both(book):
+    storm = WARN.format("alpha") * 1000
+    [finding] = scan_text({"a": storm, "b": storm}, book("alpha")).findings
+
+    assert finding.count == 2000
+    assert (str(finding.first.at), str(finding.last.at)) == ("a:1", "b:1000")
+
+
+def test_storms_that_take_turns_count_each_for_itself(book):
+    log = (WARN.format("alpha") + WARN.format("beta")) * 500
+    found = by_name(scan_text(log, book("alpha", "beta")))
+
+    assert (found["alpha"].count, found["beta"].count) == (500, 500)
+    assert (found["alpha"].last.at.line, found["beta"].last.at.line) == (999, 1000)
+
+
+def test_a_line_that_two_rules_know_counts_for_both(book):
+    found = by_name(scan_text(WARN.format("alpha beta") * 7, book("alpha", "beta")))
+
+    assert (found["alpha"].count, found["beta"].count) == (7, 7)
+
+
+def test_a_line_that_ray_folded_counts_as_often_as_ray_says(book):
+    line = "(RayTrainWorker pid=1234, ip=10.0.0.1) {}"
+    folded = line.format(WARN.format("alpha").rstrip()) + " [repeated 5x across cluster]\n"
+    [finding] = scan_text(line.format(WARN.format("beta")) + folded, book("alpha")).findings
+
+    assert finding.count == 5
+
+
+def test_a_folded_line_that_comes_again_counts_each_time_as_many(book):
+    warning = WARN.format("alpha").rstrip()
+    folded = f"(RayTrainWorker pid=1234, ip=10.0.0.1) {warning} [repeated 5x across cluster]\n"
+    [finding] = scan_text(folded * 3, book("alpha")).findings
+
+    assert finding.count == 15
+
+
+# --- Who sees what -----------------------------------------------------------------------------------------
+
+LISTENERS = (Identity, Endings, JobFacts, Timeline, *DETECTORS)
+
+
+@pytest.mark.parametrize("listener", LISTENERS, ids=lambda listener: listener.__name__)
+def test_a_listener_asks_only_for_kinds_that_there_are(listener):
+    assert set(listener.kinds) <= EVENT_TYPES.keys()
+
+
+@pytest.mark.parametrize("kind", EVENT_TYPES)
+def test_an_event_goes_to_those_who_asked_for_its_kind_and_to_those_who_asked_for_all(kind):
+    run = _Run(builtin_rulebook())
+    asked = {type(listen.__self__) for listen in run._listening(kind)}
+
+    assert asked == {listener for listener in LISTENERS if kind in listener.kinds or not listener.kinds}
+
+
+@pytest.mark.parametrize(
+    ("kind", "line"),
+    [
+        ("nccl.warn", WARN.format("alpha")),
+        ("nccl.info", "n1:10:11 [0] NCCL INFO alpha\n"),
+        ("nccl.version", "NCCL version 2.21.5-alpha+cuda12.4\n"),
+        ("nccl.env", "n1:10:11 [0] NCCL INFO NCCL_ALPHA set by environment to alpha.\n"),
+        ("python.exception", "ValueError: alpha\n"),
+        ("log.text", WARN.format("x") + "alpha\n"),
+        ("train.end", "training finished: alpha\n"),
+        ("process.signal", "Fatal Python error: alpha\n"),
+        ("slurm.event", "slurmstepd: error: alpha\n"),
+        ("kernel.event", "[  123.456789] NVRM: alpha\n"),
+        ("torch.c10", "[W1130 05:40:53.502925148 alpha.cpp:689] alpha\n"),
+        ("mpi.event", "[n7:4242] UCX  ERROR alpha\n"),
+        ("ray.event", "The actor died unexpectedly alpha\n"),
+        ("jax.event", "E1130 05:40:53.502925 1 xla/service/a.cc:1] alpha\n"),
+        ("horovod.event", "Missing ranks: 3 alpha\n"),
+        ("kubernetes.event", "Back-off restarting failed container alpha in pod x\n"),
+        ("cuda.error", "CUDA error: alpha\n"),
+        ("scaler.overflow", "Gradient overflow. Skipping step, loss scaler alpha reducing loss scale to 1.0\n"),
+    ],
+)
+def test_a_rule_sees_the_events_of_its_kind(book, kind, line):
+    [finding] = scan_text(line, book("alpha", event=kind)).findings
+
+    assert (finding.kind, finding.count) == (kind, 1)
+
+
+@pytest.mark.parametrize("rounds", [2, 5])
+def test_a_scan_does_not_know_of_the_one_before(book, rounds):
+    rules = book("alpha")
+    counts = {scan_text(WARN.format("alpha") * 3, rules).findings[0].count for _ in range(rounds)}
+
+    assert counts == {3}
