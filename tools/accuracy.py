@@ -66,7 +66,7 @@ def score(folder: Path) -> Scored:
     rank = case.get("culprit_rank")
     return Scored(
         id=case["id"],
-        group=folder.parent.name,
+        group=folder.name if folder.parent == _CASES else folder.parent.name,
         want=case["category"],
         also=tuple(case.get("also_acceptable") or ()),
         got=verdict["category"],

@@ -1,7 +1,7 @@
 """How sure a verdict is: a level in words and a number meant as a frequency.
 
-The numbers are the shares of right verdicts by strength, measured on the project's fixtures (reports/accuracy.md) and
-smoothed; rivals of another category take some away.
+The numbers by strength were set so that the bands of the calibration table in reports/accuracy.md hold, and a little
+lower, since logs that nobody has seen are judged less well; rivals of another category take some away.
 """
 
 from __future__ import annotations
