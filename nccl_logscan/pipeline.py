@@ -188,8 +188,11 @@ class _Run:
         peeler, tokeniser, excerpts = Peeler(), Tokeniser(), Excerpts()
         repeats: dict[str, _Repeat] = {}
         for raw in source.lines():
-            excerpts.pass_line(raw.at.line, raw.text)
-            repeat = repeats.get(raw.text)
+            text = raw.text
+            excerpts.pass_line(raw.at.line, text)
+            if not text:
+                continue
+            repeat = repeats.get(text)
             if repeat is not None:
                 self.order += 1
                 repeat.times += 1
@@ -201,7 +204,7 @@ class _Run:
                 events = [event for line in peeler.peel(raw) for event in tokeniser.read(line)]
                 repeat = self._take(events, raw, excerpts)
                 if repeat is not None and len(repeats) < _MEMO:
-                    repeats[raw.text] = repeat
+                    repeats[text] = repeat
             if progress is not None and raw.at.line % _PROGRESS_LINES == 0:
                 progress(source)
         last = RawLine(Position(source.name, source.lines_read, source.bytes_read), "")
