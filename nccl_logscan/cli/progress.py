@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
-from nccl_logscan.pipeline import LineSource
+from nccl_logscan.sources.line_source import LineSource
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

@@ -14,7 +14,7 @@ import pytest
 
 from nccl_logscan.cli import progress
 from nccl_logscan.cli.progress import progress_on
-from nccl_logscan.pipeline import TextSource
+from nccl_logscan.sources.line_source import TextSource
 
 COLOUR = re.compile(rb"\x1b\[(?:\d+;)*(?:3[0-7]|9[0-7]|4[0-7])m")
 

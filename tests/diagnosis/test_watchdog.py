@@ -70,3 +70,10 @@ def test_the_late_rank_s_last_words_are_told(scan):
     assert told(result) == ("collective_timeout", "rank-behind", 1)
     assert any("loading shard" in reason for reason in result.diagnosis.reasons)
     assert 1 in {cited.evidence.at.line for cited in result.diagnosis.evidence}
+
+
+def test_of_two_late_ranks_both_are_named_and_neither_is_accused(scan):
+    log = WORLD_OF_FOUR.replace("4", "6") + "".join(timed_out(rank) for rank in range(6) if rank not in {2, 4})
+    result = scan(log)
+    assert told(result) == ("collective_timeout", "rank-absent", None)
+    assert "2, 4" in result.diagnosis.headline

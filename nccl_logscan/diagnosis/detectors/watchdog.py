@@ -186,46 +186,50 @@ def _late(
     last_words: dict[int, tuple[Event, str]],
     scene: Scene,
 ) -> Iterator[Detection]:
-    failing = min(
-        (account.timeout.sequence for account in timed_out.values() if account.timeout and account.timeout.sequence),
-        default=None,
-    )
+    waiting = [timed_out[rank] for rank in sorted(timed_out)]
+    sequences = [account.timeout.sequence for account in waiting if account.timeout and account.timeout.sequence]
+    failing = min(sequences, default=None)
     behind = [
         rank
         for rank, account in by_rank.items()
         if rank not in timed_out and account.enqueued is not None and _is_behind(account, failing)
     ]
-    waiting = [timed_out[rank] for rank in sorted(timed_out)]
-    order = min(account.order for account in waiting)
-    last = max(account.order for account in waiting)
-    seen = {"waiting": str(len(timed_out)), "collective": _collective(waiting), "sequence": str(failing or "?")}
     if behind:
-        excerpts = [by_rank[rank].excerpts[-1] for rank in behind[:3]] + [a.excerpts[0] for a in waiting[:3]]
-        excerpts[1:1] = _heard(behind, last_words)
-        notes = tuple(_told(behind, last_words))
-        yield Detection(
-            "rank-behind",
-            tuple(excerpts),
-            order,
-            last,
-            seen | _named(behind),
-            tuple(behind),
-            count=len(behind),
-            notes=notes,
-        )
+        proof = [by_rank[behind[0]].excerpts[-1], *_heard(behind, last_words)]
+        proof += [by_rank[rank].excerpts[-1] for rank in behind[1:3]]
+        yield _waited_for("rank-behind", behind, waiting, failing, (proof, last_words))
         return
     absent = _absent(timed_out, scene)
-    if absent and len(absent) * 2 <= len(absent) + len(timed_out):
-        yield Detection(
-            "rank-absent",
-            (*(account.excerpts[0] for account in waiting[:4]), *_heard(absent, last_words)),
-            order,
-            last,
-            seen | _named(absent),
-            tuple(absent) if len(absent) <= 8 else (),
-            count=len(absent),
-            notes=tuple(_told(absent, last_words)),
-        )
+    if absent and len(absent) <= len(timed_out):
+        yield _waited_for("rank-absent", absent, waiting, failing, (_heard(absent, last_words), last_words))
+
+
+def _waited_for(
+    name: str,
+    ranks: list[int],
+    waiting: list[_Account],
+    failing: int | None,
+    told: tuple[list[Excerpt], dict[int, tuple[Event, str]]],
+) -> Detection:
+    """Return the detection of ranks that others waited for; one alone is accused, several are named."""
+    proof, last_words = told
+    shown = ", ".join(str(rank) for rank in ranks[:8]) + (", ..." if len(ranks) > 8 else "")
+    return Detection(
+        name,
+        (*proof, *(account.excerpts[0] for account in waiting[:4])),
+        min(account.order for account in waiting),
+        max(account.order for account in waiting),
+        {
+            "waiting": str(len(waiting)),
+            "collective": _collective(waiting),
+            "sequence": str(failing or "?"),
+            "ranks": shown,
+        }
+        | ({"rank": shown} if len(ranks) == 1 else {}),
+        tuple(ranks) if len(ranks) <= 8 else (),
+        count=len(ranks),
+        notes=tuple(_told(ranks, last_words)),
+    )
 
 
 def _absent(timed_out: dict[int, _Account], scene: Scene) -> list[int]:
@@ -260,8 +264,3 @@ def _is_behind(account: _Account, failing: int | None) -> bool:
 def _collective(waiting: list[_Account]) -> str:
     names = Counter(account.timeout.collective for account in waiting if account.timeout and account.timeout.collective)
     return str(names.most_common(1)[0][0]) if names else "collective"
-
-
-def _named(ranks: list[int]) -> dict[str, str]:
-    shown = ", ".join(str(rank) for rank in ranks[:8]) + (", ..." if len(ranks) > 8 else "")
-    return {"ranks": shown, "rank": str(ranks[0])}

@@ -1,0 +1,66 @@
+"""LineSource: what a scan needs of an input; and a text in memory as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from nccl_logscan.position import Position
+from nccl_logscan.sources.raw import RawLine
+
+
+class LineSource(Protocol):
+    """What the pipeline needs of an input: a name, its lines once, counters that are final when they have passed."""
+
+    @property
+    def name(self) -> str:
+        """The name the user gave."""
+
+    @property
+    def kind(self) -> str:
+        """text, flight_recorder, torchelastic_error, kernel_log or config."""
+
+    @property
+    def bytes_read(self) -> int:
+        """Bytes read, decoded."""
+
+    @property
+    def lines_read(self) -> int:
+        """Lines given."""
+
+    @property
+    def replaced(self) -> int:
+        """Bytes that were no UTF-8 or were NUL."""
+
+    @property
+    def cut_lines(self) -> int:
+        """Lines that were too long and lost their middle."""
+
+    @property
+    def note(self) -> str | None:
+        """Why it was skipped or ended early, if so."""
+
+    def lines(self) -> Iterator[RawLine]:
+        """Yield the lines, once."""
+
+
+@dataclass(slots=True)
+class TextSource:
+    """A text in memory as a source."""
+
+    name: str
+    text: str
+    kind: str = "text"
+    bytes_read: int = 0
+    lines_read: int = 0
+    replaced: int = 0
+    cut_lines: int = 0
+    note: str | None = None
+
+    def lines(self) -> Iterator[RawLine]:
+        """Yield the text's lines."""
+        for line in self.text.removesuffix("\n").split("\n"):
+            self.lines_read += 1
+            yield RawLine(Position(self.name, self.lines_read, self.bytes_read), line.removesuffix("\r"))
+            self.bytes_read += len(line.encode()) + 1
