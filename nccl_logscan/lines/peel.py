@@ -33,6 +33,8 @@ _PLAIN = 256
 _PROGRESS = re.compile(r"\d+%\||(?:it|s|B)/(?:s|it)")
 _REPEATED = re.compile(r" \[repeated (\d{1,9})x across cluster\](?: \(Ray deduplicates[^\n]*\))?\s*$")
 
+_TAGGED = frozenset("([")
+
 
 class _Said(NamedTuple):
     """What the prefixes taken off so far said; the fields of a LogLine behind its text, in their order."""
@@ -76,6 +78,8 @@ class Peeler:
             return self._unpack(raw)
         if "\x1b" in text or "[0m" in text or "[39m" in text:
             text = without_colours(text)
+        if text[:1] == " ":
+            text = _unindented(text)
         if not self._held and self._is_plain_nccl(text):
             if len(self._plain) < _PLAIN and text is raw.text:
                 self._plain.add(text)
@@ -191,6 +195,14 @@ class Peeler:
             self._year = value.year
         place = origin.host or origin.pod or origin.address or at.source
         return Instant(value, f"{stamp.name} of {place}" if stamp.is_collectors else place)
+
+
+def _unindented(text: str) -> str:
+    """A line that somebody's editor or template indented as a whole begins with a launcher's tag all the same."""
+    bare = text.lstrip(" ")
+    if bare[:1] in _TAGGED and any(prefix(bare) for prefix in prefixes_for(bare[:2])):
+        return bare
+    return text
 
 
 def _record_of(unpacked: Unpacked) -> _Record:

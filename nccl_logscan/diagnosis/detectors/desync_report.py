@@ -49,7 +49,7 @@ class DesyncReport:
             tuple(self._excerpts),
             self._orders[0],
             self._orders[-1],
-            {"ranks": shown, "collectives": ", ".join(sorted(started))} | ({"rank": str(ranks[0])} if ranks else {}),
+            {"ranks": shown, "collectives": ", ".join(sorted(started))} | ({"rank": shown} if len(ranks) == 1 else {}),
             ranks,
             count=len(self._orders),
         )
