@@ -204,7 +204,8 @@ class _Run:
         if not findings and self.by_kind.keys() <= _UNKNOWN_KINDS:
             raise _nothing_to_judge(sources)
         torn = any(source.note is not None and source.lines_read > 0 for source in sources)
-        diagnosis = diagnose(findings, self.endings, self.identity, torn=torn)
+        unexplained = self.unclaimed.exceptions > 0
+        diagnosis = diagnose(findings, self.endings, self.identity, torn=torn, unexplained=unexplained)
         return ScanResult(
             diagnosis=diagnosis,
             findings=findings,

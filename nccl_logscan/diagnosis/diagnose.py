@@ -43,12 +43,23 @@ def finding_of(detection: Detection, rule: Rule) -> Finding:
     )
 
 
-def diagnose(findings: Iterable[Finding], endings: Endings, identity: Identity, *, torn: bool = False) -> Diagnosis:
-    """Return the verdict over all findings. `torn`: an input ended before its end, so that silence proves nothing."""
+def diagnose(
+    findings: Iterable[Finding],
+    endings: Endings,
+    identity: Identity,
+    *,
+    torn: bool = False,
+    unexplained: bool = False,
+) -> Diagnosis:
+    """Return the verdict over all findings.
+
+    `torn`: an input ended before its end, so that silence proves nothing;
+    `unexplained`: exceptions were raised that no rule knows.
+    """
     findings = tuple(findings)
     ranking = rank_causes(findings, endings)
     if ranking.cause is None:
-        return _without_cause(ranking, findings, endings, torn=torn)
+        return _without_cause(ranking, findings, endings, torn=torn, unexplained=unexplained)
     cause = ranking.cause
     culprit = find_culprit(cause, identity, endings)
     return Diagnosis(
@@ -89,11 +100,14 @@ def fill(template: str, values: Mapping[str, str]) -> str | None:
     return template.format_map(values)
 
 
-def _without_cause(ranking: Ranking, findings: tuple[Finding, ...], endings: Endings, *, torn: bool) -> Diagnosis:
-    troubled = not endings.finished and bool(ranking.consequences or endings.failed)
+def _without_cause(
+    ranking: Ranking, findings: tuple[Finding, ...], endings: Endings, *, torn: bool, unexplained: bool
+) -> Diagnosis:
+    failed = bool(ranking.consequences or endings.failed or unexplained)
+    troubled = failed and not endings.finished
     alive = endings.stepped or (endings.said_end and not endings.aborted) or endings.finished
     if troubled or torn or not alive:
-        return _unknown(ranking, endings, torn=torn)
+        return _unknown(ranking, torn=torn, failed=failed)
     benign = [finding for finding in findings if finding.rule.role is Role.BENIGN]
     said = (
         "The job says that it finished." if endings.finished else "The log shows steps and no failure; it names no end."
@@ -115,8 +129,7 @@ def _without_cause(ranking: Ranking, findings: tuple[Finding, ...], endings: End
     )
 
 
-def _unknown(ranking: Ranking, endings: Endings, *, torn: bool) -> Diagnosis:
-    failed = bool(ranking.consequences or endings.failed)
+def _unknown(ranking: Ranking, *, torn: bool, failed: bool) -> Diagnosis:
     what = _FAILED if failed else _TORN if torn else _UNCLEAR
     return Diagnosis(
         category=Category.UNKNOWN,

@@ -20,18 +20,20 @@ class _Group:
 
 
 class Unclaimed:
-    """Groups at most `limit` templates; what comes after is counted in `dropped`."""
+    """Groups at most `limit` templates; later ones are counted in `dropped`, Python's exceptions in `exceptions`."""
 
     def __init__(self, limit: int = 200) -> None:
         self._limit = limit
         self._groups: dict[str, _Group] = {}
         self.dropped = 0
+        self.exceptions = 0
 
     def feed(self, event: Event, times: int | None = None) -> None:
         """Take in an event that no rule claimed, `times` over; only warnings and errors are kept."""
         if not _is_warning(event):
             return
         count = event.repeated * (1 if times is None else times)
+        self.exceptions += isinstance(event, PythonException)
         key = template(event.message)
         group = self._groups.get(key)
         if group is not None:

@@ -58,7 +58,7 @@ _DIALECTS: tuple[Reader, ...] = (
     nccl.read,
     nccl_plugin.read,
 )
-_LAST_ERROR = ("Last error:", "NCCL Last Error:")
+_LAST_ERROR = ("Last error:", "NCCL Last Error:", "Last NCCL warning(error) log entry (may be unrelated)")
 _LAST_ERROR_WITHIN = 8
 """Lines: others may come between, of ranks that no prefix tells apart."""
 # Two lines that differ in their digits alone are both known to the dialects or both not.
@@ -107,7 +107,7 @@ class Tokeniser:
             events = (exit_ or self._placed(self._event(line)),)
         elif events and type(events[0]) is PythonException:
             events = (_given_up(line) or events[0],)
-        if "ast error:" in text or "Last Error:" in text:
+        if "ast error:" in text or "Last Error:" in text or "Last NCCL warning" in text:
             return self._with_last_error(line, events)
         return events
 
@@ -150,7 +150,7 @@ class Tokeniser:
             before, found, told = line.text.partition(mark)
             if not found:
                 continue
-            told = told.strip().removeprefix("\\n").strip()
+            told = told.strip().removeprefix("\\n").strip(" '.")
             if told and (not before.strip() or "nccl" in before.lower()):
                 last = _nccl_last_error(line, told)
                 return (*events, last) if before.strip() else (last,)

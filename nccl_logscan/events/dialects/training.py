@@ -80,6 +80,8 @@ _END = re.compile(
     r"|\bexit(?:ed)?(?: with)?(?: code| status):? 0(?!\S)"
     r"|^\s{0,8}--- PASS: |^PASS$"
     r"|^(?-i:DONE)\b[ -]{0,8}(?:rank \d{1,6})?$"
+    r"|\bworker group successfully finished\b"
+    r"|^INFO:\s{1,8}Application shutdown complete\.$|^Application shutdown complete\.$"
     r"|\bTraining completed\. Do not forget to share your model",
     re.IGNORECASE,
 )
