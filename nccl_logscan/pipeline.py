@@ -166,7 +166,7 @@ class _Run:
                 continue
             self.by_kind[repeat.event.kind] += repeat.times
             if not repeat.findings:
-                self.unclaimed.feed(repeat.event, repeat.times)
+                self.unclaimed.feed(repeat.event, repeat.last_order, repeat.times)
             for finding in repeat.findings:
                 finding.count_again(repeat.event, repeat.times, repeat.last_order, repeat.last)
 
@@ -189,7 +189,7 @@ class _Run:
             listen(event, site)
         findings = self.matcher.feed(event, site)
         if findings is not None and not findings:
-            self.unclaimed.feed(event)
+            self.unclaimed.feed(event, site.order)
         return findings
 
     def _listening(self, kind: str) -> tuple[Callable[[Event, Site], None], ...]:
@@ -204,7 +204,7 @@ class _Run:
         if not findings and self.by_kind.keys() <= _UNKNOWN_KINDS:
             raise _nothing_to_judge(sources)
         torn = any(source.note is not None and source.lines_read > 0 for source in sources)
-        unexplained = self.unclaimed.exceptions > 0
+        unexplained = not all(self.endings.went_on_after(*last) for last in self.unclaimed.last.items())
         diagnosis = diagnose(findings, self.endings, self.identity, torn=torn, unexplained=unexplained)
         return ScanResult(
             diagnosis=diagnosis,

@@ -28,6 +28,7 @@ TEARDOWN = 25
 # Faults that stand although the job went on, since the run's result is what failed.
 _LASTING = frozenset({Category.MIXED_PRECISION_OVERFLOW})
 _WATCHDOG = frozenset({"torch.watchdog-timeout", "rank-behind", "rank-absent", "watchdog-mismatch"})
+_RAISED = frozenset({"python.exception"})
 _OF_THE_LIBRARY = frozenset(
     {"nccl.warn", "nccl.last-error", "nccl.attn", "cuda.error", "kernel.xid", "torch.process-group", "torch.mismatch"}
 )
@@ -94,12 +95,17 @@ def _recovered(finding: Finding, endings: Endings) -> bool:
     if finding.rule.category in _LASTING:
         return False
     source, order = finding.first.at.source, finding.last_order
-    ended = endings.ended_after(source, order)
+    raised = finding.kind in _RAISED
+    ended = endings.told_after(source, order, finding.ranks) if raised else endings.ended_after(source, order)
     steps = endings.new_steps_after(source, order)
+    if finding.kind in _WATCHDOG and not endings.restarted_after(source, order) and endings.begins_after(source, order):
+        return False
     if endings.restarted_after(source, order) and (ended or steps >= RECOVERY_STEPS):
         return True
     if _ends_processes(finding):
         return steps >= CERTAIN_STEPS
+    if raised and steps < CERTAIN_STEPS:
+        steps = endings.new_steps_after(source, order, finding.ranks)
     if ended or steps >= RECOVERY_STEPS:
         return True
     return endings.finished and _is_noise_of_leaving(finding)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 from nccl_logscan.diagnosis.excerpts import Site
+from nccl_logscan.diagnosis.identity import rank_in_name
 from nccl_logscan.events.model import (
     ElasticExit,
     Event,
@@ -28,19 +29,34 @@ class _Course:
     """What one source shows of the job's course; `ended`, `failed`, `begun` are orders of the last such line, 0: none.
 
     `new_steps` are the orders of the latest steps whose number was higher than all before: what other ranks, or a
-    buffer that is written late, say again of old steps is no progress.
+    buffer that is written late, say again of old steps is no progress. `told` is who said last that the work was done,
+    and when: a communicator's destruction and an exit code of 0 end the source too, but a program that raised an
+    exception may leave so as well.
     """
 
     highest: int = -1
-    new_steps: deque[int] = field(default_factory=lambda: deque(maxlen=_STEPS))
+    new_steps: deque[tuple[int, int | None]] = field(default_factory=lambda: deque(maxlen=_STEPS))
+    first_step: tuple[int, int] | None = None
     ended: int = 0
+    told: dict[int | None, int] = field(default_factory=dict)
     failed: int = 0
     begun: int = 0
 
-    def step(self, number: int | None, order: int) -> None:
+    def step(self, number: int | None, order: int, rank: int | None) -> None:
         if number is None or number > self.highest:
             self.highest = self.highest if number is None else number
-            self.new_steps.append(order)
+            self.new_steps.append((order, rank))
+            if self.first_step is None and number is not None:
+                self.first_step = (order, number)
+
+    def end(self, order: int, rank: int | None, *, told: bool) -> None:
+        self.ended = order
+        if told and (rank in self.told or len(self.told) < _SOURCES):
+            self.told[rank] = order
+
+    def told_by(self, ranks: Collection[int]) -> int:
+        """Return the order of the last word of one of `ranks`, or of nobody in particular, that the work was done."""
+        return max((order for rank, order in self.told.items() if _speaks_for(rank, ranks)), default=0)
 
     @property
     def ended_well(self) -> bool:
@@ -67,19 +83,21 @@ class Endings:
                 return
             course = self._courses[event.at.source] = _Course()
         if isinstance(event, TrainStep):
-            course.step(event.step, site.order)
+            course.step(event.step, site.order, event.origin.rank)
         elif isinstance(event, TrainEnd):
-            course.ended = site.order
+            rank = event.origin.rank
+            rank = rank_in_name(event.at.source) if rank is None else rank
+            course.end(site.order, rank, told=not event.by_exit_code)
         elif isinstance(event, NcclInit):
             self._phase(event.phase, course, site.order)
         elif isinstance(event, ElasticExit | ProcessExit | ProcessSignal):
             self._exit(event, course, site.order)
 
     def _phase(self, phase: str, course: _Course, order: int) -> None:
-        if phase == "start":
+        if phase in {"start", "complete"}:
             course.begun = order
         elif phase == "destroy":
-            course.ended = order
+            course.end(order, None, told=False)
         elif phase == "abort":
             self.aborted = True
 
@@ -109,10 +127,21 @@ class Endings:
         """Whether a process failed and its source does not say that the job ended well after it."""
         return any(course.failed and not course.ended_well for course in self._courses.values())
 
-    def new_steps_after(self, source: str, order: int) -> int:
-        """Return how many steps, never seen before, a source logged after a point of reading (64 at most)."""
+    def new_steps_after(self, source: str, order: int, ranks: Collection[int] = ()) -> int:
+        """Return how many steps, never seen before, a source logged after a point of reading (64 at most).
+
+        With `ranks`: by one of them, or by nobody in particular.
+        """
         course = self._courses.get(source)
-        return sum(step > order for step in course.new_steps) if course else 0
+        return sum(step > order and _speaks_for(rank, ranks) for step, rank in course.new_steps) if course else 0
+
+    def begins_after(self, source: str, order: int) -> bool:
+        """Whether a source's training begins with its first step only after a point of reading."""
+        course = self._courses.get(source)
+        if course is None or course.first_step is None:
+            return False
+        first, number = course.first_step
+        return first > order and number <= 1
 
     def restarted_after(self, source: str, order: int) -> bool:
         """Whether communicators were begun anew after a point of a source."""
@@ -129,8 +158,26 @@ class Endings:
             return course.ended > order and course.ended_well
         return self.finished and not self.failed
 
+    def told_after(self, source: str, order: int, ranks: Collection[int]) -> bool:
+        """Whether one of `ranks`, or nobody in particular, said after a point of a source that the work was done."""
+        course = self._courses.get(source)
+        if course is not None and (course.ended or course.new_steps):
+            return course.told_by(ranks) > order and course.ended_well
+        return self.finished and not self.failed and any(course.told_by(ranks) for course in self._courses.values())
+
+    def went_on_after(self, source: str, order: int) -> bool:
+        """Whether a source shows a new step or a good end after a point; True for one that shows neither at all."""
+        course = self._courses.get(source)
+        if course is None or not (course.ended or course.new_steps):
+            return self.stepped
+        return course.ended > order or self.new_steps_after(source, order) > 0
+
     def first_exits(self, source: str) -> Iterator[ElasticExit]:
         """Yield what torchrun told in a source of workers that ended, where it knows their rank."""
         for event in self.failures:
             if isinstance(event, ElasticExit) and event.at.source == source and event.origin.rank is not None:
                 yield event
+
+
+def _speaks_for(rank: int | None, ranks: Collection[int]) -> bool:
+    return rank is None or not ranks or rank in ranks

@@ -10,6 +10,7 @@ from nccl_logscan.events.model import Event, NcclAttn, NcclWarn, PythonException
 from nccl_logscan.position import Position
 
 _SAMPLE = 500
+_SOURCES = 65_536
 
 
 @dataclass(slots=True)
@@ -20,20 +21,24 @@ class _Group:
 
 
 class Unclaimed:
-    """Groups at most `limit` templates; later ones are counted in `dropped`, Python's exceptions in `exceptions`."""
+    """Groups at most `limit` templates; what comes after is counted in `dropped`.
+
+    `last` is the order of each source's last such line.
+    """
 
     def __init__(self, limit: int = 200) -> None:
         self._limit = limit
         self._groups: dict[str, _Group] = {}
         self.dropped = 0
-        self.exceptions = 0
+        self.last: dict[str, int] = {}
 
-    def feed(self, event: Event, times: int | None = None) -> None:
-        """Take in an event that no rule claimed, `times` over; only warnings and errors are kept."""
+    def feed(self, event: Event, order: int, times: int | None = None) -> None:
+        """Take in an event that no rule claimed, `times` over, the last at `order`; only warnings and errors are kept."""
         if not _is_warning(event):
             return
         count = event.repeated * (1 if times is None else times)
-        self.exceptions += isinstance(event, PythonException)
+        if event.at.source in self.last or len(self.last) < _SOURCES:
+            self.last[event.at.source] = order
         key = template(event.message)
         group = self._groups.get(key)
         if group is not None:

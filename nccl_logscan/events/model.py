@@ -375,9 +375,10 @@ class TrainStep(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainEnd(Event):
-    """The program says that its work is done."""
+    """The program says that its work is done. `by_exit_code`: it says no more than that a process exited with 0."""
 
     kind = "train.end"
+    by_exit_code: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ def warning(message, line=1, repeated=1):
 def grouped(*events, limit=200):
     unclaimed = Unclaimed(limit)
     for event in events:
-        unclaimed.feed(event)
+        unclaimed.feed(event, event.at.line)
     return unclaimed
 
 
@@ -41,7 +41,7 @@ def test_a_line_that_stands_for_many_counts_as_many():
 
 def test_a_line_that_came_again_counts_each_time_as_many_as_it_stands_for():
     unclaimed = grouped(warning("glitch", repeated=5))
-    unclaimed.feed(warning("glitch", repeated=5), 3)
+    unclaimed.feed(warning("glitch", repeated=5), 9, 3)
 
     assert unclaimed.conclude()[0].count == 20
 

@@ -72,12 +72,12 @@ _END = re.compile(
     r"|^\*{3,8} train metrics \*{3,8}"
     r"|\{'train_runtime':"
     r"|\[after training is done\]"
-    r"|^\s{0,8}# (?:Avg bus bandwidth\s{1,8}:|Out of bounds values\s{1,4}: 0 OK|Collective test concluded)"
+    r"|^\s{0,8}# Out of bounds values\s{1,4}: 0 OK"
     r"|`Trainer\.fit` stopped: `max_(?:steps|epochs|time)"
     r"|^rank \d{1,6}: \d{1,9} \S{1,24} done$"
     r"|\bFinal validation metrics: "
     r"|^(?:\W{0,12}|.{0,40} - )(?:total )?training time:? {0,4}\d"
-    r"|\bexit(?:ed)?(?: with)?(?: code| status):? 0(?!\S)"
+    r"|(?P<exit_code>\bexit(?:ed)?(?: with)?(?: code| status):? 0(?!\S))"
     r"|^\s{0,8}--- PASS: |^PASS$"
     r"|^(?-i:DONE)\b[ -]{0,8}(?:rank \d{1,6})?$"
     r"|\bworker group successfully finished\b"
@@ -145,6 +145,14 @@ def _counter(text: str) -> int | None:
 
 def _end(line: LogLine) -> TrainEnd | None:
     text = line.text
-    if _END.search(text) is None:
+    match = _END.search(text)
+    if match is None:
         return None
-    return TrainEnd(at=line.at, origin=line.origin, when=line.when, message=text, repeated=line.repeated)
+    return TrainEnd(
+        at=line.at,
+        origin=line.origin,
+        when=line.when,
+        message=text,
+        repeated=line.repeated,
+        by_exit_code=match["exit_code"] is not None,
+    )
