@@ -7,6 +7,7 @@ Nothing keeps the log: every line is read once and folded.
 
 from __future__ import annotations
 
+import os
 import resource
 import sys
 import time
@@ -57,7 +58,7 @@ class Options:
 
 
 def scan(
-    paths: Sequence[str],
+    paths: Sequence[str | os.PathLike[str]],
     rulebook: Rulebook | None = None,
     options: Options | None = None,
     stdin: BinaryIO | None = None,
@@ -68,7 +69,7 @@ def scan(
         InputError: an input is missing or unreadable, or no line of any of them is of a known kind.
     """
     options = options or Options()
-    sources = open_sources(paths, limits=options.limits, stdin=stdin)
+    sources = open_sources([os.fspath(path) for path in paths], limits=options.limits, stdin=stdin)
     return _scan(sources, rulebook if rulebook is not None else builtin_rulebook(), options)
 
 
@@ -200,6 +201,8 @@ class _Run:
     def conclude(self, sources: Sequence[LineSource], seconds: float) -> ScanResult:
         """Return what the scan found out."""
         self.matcher.finish()
+        for event, order in self.matcher.unmet():
+            self.unclaimed.feed(event, order)
         findings = self._findings()
         if not findings and self.by_kind.keys() <= _UNKNOWN_KINDS:
             raise _nothing_to_judge(sources)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
+
+_DRIFT = timedelta(seconds=5)
 
 
 class Position(NamedTuple):
@@ -41,6 +43,17 @@ class Instant:
 
     value: datetime
     clock: str
+
+    def order_to(self, other: Instant) -> int | None:
+        """Return -1 if this is before `other`, 1 if after it; None if they are equal or two clocks may disagree on it.
+
+        Two clocks are only compared where both logs print a zone, and then by more than hosts drift apart.
+        """
+        if self.value == other.value or (self.value.tzinfo is None) != (other.value.tzinfo is None):
+            return None
+        if self.clock != other.clock and (self.value.tzinfo is None or abs(self.value - other.value) < _DRIFT):
+            return None
+        return -1 if self.value < other.value else 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -66,6 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     0 healthy, 1 failure found, 2 usage, 3 input unreadable or nothing to judge, 4 rules, 5 output, 70 a defect of ours.
     """
+    _print_anything()
     try:
         return int(cli.main(args=arguments, prog_name="nccl-logscan", standalone_mode=False) or 0)
     except (click.exceptions.Abort, KeyboardInterrupt):
@@ -84,6 +86,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return error.exit_code
     except Exception as error:  # noqa: BLE001 - the one place that says a defect is ours
         return _defect(error)
+
+
+def _print_anything() -> None:
+    """Have characters that the terminal's encoding lacks replaced: a log may hold any."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def _tell(message: str, hint: str | None) -> None:

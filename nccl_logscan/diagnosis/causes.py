@@ -28,6 +28,7 @@ TEARDOWN = 25
 # Faults that stand although the job went on, since the run's result is what failed.
 _LASTING = frozenset({Category.MIXED_PRECISION_OVERFLOW})
 _WATCHDOG = frozenset({"torch.watchdog-timeout", "rank-behind", "rank-absent", "watchdog-mismatch"})
+_EXITS = frozenset({"elastic.exit", "process.exit"})
 _RAISED = frozenset({"python.exception"})
 _OF_THE_LIBRARY = frozenset(
     {"nccl.warn", "nccl.last-error", "nccl.attn", "cuda.error", "kernel.xid", "torch.process-group", "torch.mismatch"}
@@ -95,16 +96,28 @@ def _recovered(finding: Finding, endings: Endings) -> bool:
     if finding.rule.category in _LASTING:
         return False
     source, order = finding.first.at.source, finding.last_order
-    raised = finding.kind in _RAISED
-    ended = endings.told_after(source, order, finding.ranks) if raised else endings.ended_after(source, order)
+    if finding.kind in _RAISED:
+        ended = endings.told_after(source, order, finding.ranks)
+    else:
+        ended = endings.ended_after(source, order)
     steps = endings.new_steps_after(source, order)
-    if finding.kind in _WATCHDOG and not endings.restarted_after(source, order) and endings.begins_after(source, order):
-        return False
-    if endings.restarted_after(source, order) and (ended or steps >= RECOVERY_STEPS):
+    restarted = endings.restarted_after(source, order)
+    if restarted and (ended or steps >= RECOVERY_STEPS):
         return True
     if _ends_processes(finding):
-        return steps >= CERTAIN_STEPS
-    if raised and steps < CERTAIN_STEPS:
+        return steps >= CERTAIN_STEPS and not (finding.kind in _WATCHDOG and endings.begins_after(source, order))
+    return _lived_on(finding, endings, steps, ended=ended)
+
+
+def _lived_on(finding: Finding, endings: Endings, steps: int, *, ended: bool) -> bool:
+    """Whether a process is seen to live on after a fault that need not end it.
+
+    Where training stood still from the fault on, the end that somebody tells is no proof against a plain fault.
+    """
+    source, order = finding.first.at.source, finding.last_order
+    if steps == 0 and _is_plain(finding) and endings.stepped_before(source, order):
+        return False
+    if finding.kind in _RAISED and steps < CERTAIN_STEPS:
         steps = endings.new_steps_after(source, order, finding.ranks)
     if ended or steps >= RECOVERY_STEPS:
         return True
@@ -115,7 +128,13 @@ def _ends_processes(finding: Finding) -> bool:
     """Whether processes do not live on after such a fault, as they do after an exception that was caught."""
     if finding.kind in _WATCHDOG:
         return True
-    return finding.rule.role is Role.CAUSE and finding.kind in _OF_THE_LIBRARY and finding.rule.strength >= PLAIN
+    return finding.kind in _OF_THE_LIBRARY and _is_plain(finding)
+
+
+def _is_plain(finding: Finding) -> bool:
+    if finding.kind in _EXITS:
+        return finding.rule.strength >= TEARDOWN
+    return finding.rule.role is Role.CAUSE and finding.rule.strength >= PLAIN
 
 
 def _is_noise_of_leaving(finding: Finding) -> bool:
@@ -157,15 +176,11 @@ def known_order(one: Finding, other: Finding) -> int | None:
     """Return -1 or 1 where the order of two findings is known, else None.
 
     Two lines of one input are in the order of writing, near enough; lines of two inputs are ordered only by times of
-    one clock.
+    one clock, or by times with zones that are far enough apart.
     """
     if one.first.at == other.first.at:
         return None
     if one.first.at.source == other.first.at.source:
         return -1 if one.order < other.order else 1
     mine, its = one.first.when, other.first.when
-    if mine is None or its is None or mine.clock != its.clock:
-        return None
-    if (mine.value.tzinfo is None) != (its.value.tzinfo is None) or mine.value == its.value:
-        return None
-    return -1 if mine.value < its.value else 1
+    return None if mine is None or its is None else mine.order_to(its)

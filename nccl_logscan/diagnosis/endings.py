@@ -135,6 +135,11 @@ class Endings:
         course = self._courses.get(source)
         return sum(step > order and _speaks_for(rank, ranks) for step, rank in course.new_steps) if course else 0
 
+    def stepped_before(self, source: str, order: int) -> bool:
+        """Whether a source logged steps before a point of reading."""
+        course = self._courses.get(source)
+        return course is not None and course.first_step is not None and course.first_step[0] < order
+
     def begins_after(self, source: str, order: int) -> bool:
         """Whether a source's training begins with its first step only after a point of reading."""
         course = self._courses.get(source)

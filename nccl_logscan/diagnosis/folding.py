@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from nccl_logscan.diagnosis.excerpts import TEXT_LIMIT, Excerpt
 from nccl_logscan.diagnosis.findings import Evidence, Finding
@@ -30,6 +31,7 @@ class OpenFinding:
     count: int = 0
     sayers: dict[Who, None] = field(default_factory=dict)
     samples: list[Excerpt] = field(default_factory=list)
+    sample_orders: list[int] = field(default_factory=list)
     last_at: Position | None = None
     last_text: str = ""
     last_origin: Origin = field(default_factory=Origin)
@@ -57,12 +59,17 @@ class OpenFinding:
 
     def close(self, identity: Identity) -> Finding:
         """Return the finding, with ranks and hosts resolved."""
-        samples = tuple(evidence_of(excerpt) for excerpt in self.samples)
-        last = samples[-1]
+        taken = list(zip(map(evidence_of, self.samples), self.sample_orders, strict=True))
+        last = taken[-1][0]
+        sources = _by_time([sample for sample, _ in taken])
+        taken.sort(key=lambda sample: sources.index(sample[0].at.source))
+        samples = tuple(sample for sample, _ in taken)
         if self.last_at is not None and self.last_at != last.at:
             last = Evidence(self.last_at, self.last_text[:TEXT_LIMIT], self.last_origin, self.last_when)
-        ranks = (identity.rank_of(sayer) for sayer in self.sayers)
-        hosts = (sayer.host for sayer in self.sayers)
+        place = {source: number for number, source in enumerate(sources)}
+        sayers = sorted(self.sayers, key=lambda sayer: place.get(sayer.source, len(place)))
+        ranks = (identity.rank_of(sayer) for sayer in sayers)
+        hosts = (sayer.host for sayer in sayers)
         return Finding(
             rule=self.rule,
             kind=self.kind,
@@ -73,9 +80,22 @@ class OpenFinding:
             hosts=tuple(dict.fromkeys(host for host in hosts if host is not None)),
             samples=samples,
             last=last,
-            order=self.order,
+            order=taken[0][1],
             last_order=self.last_order,
         )
+
+
+def _by_time(samples: list[Evidence]) -> list[str]:
+    """Return the sources in the order of their first samples' times; in that of reading where one clock is not sure."""
+    firsts: dict[str, Instant | None] = {}
+    for sample in samples:
+        firsts.setdefault(sample.at.source, sample.when)
+    timed = [(source, when) for source, when in firsts.items() if when is not None]
+    if len(timed) < len(firsts) or len({when.value.tzinfo is None for _, when in timed}) != 1:
+        return list(firsts)
+    timed.sort(key=lambda pair: pair[1].value)
+    sure = all(one.order_to(other) == -1 for (_, one), (_, other) in pairwise(timed))
+    return [source for source, _ in timed] if sure else list(firsts)
 
 
 def evidence_of(excerpt: Excerpt) -> Evidence:

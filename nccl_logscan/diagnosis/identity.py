@@ -12,7 +12,9 @@ from nccl_logscan.events.model import Event, NcclInit
 from nccl_logscan.position import Origin
 
 _Process = tuple[str, int]
+_Label = tuple[str, int | None, int | None]
 _MET = 4_096
+_FEW = 16
 # More ranks than any job has: a larger number in a log is no world size.
 LARGEST_WORLD = 1_048_576
 
@@ -63,6 +65,7 @@ class Identity:
         self._host_of_rank: dict[int, str] = {}
         self._pid_of_rank: dict[int, int] = {}
         self._ranks: set[int] = set()
+        self._labelled: dict[_Label, dict[int, int]] = {}
         self._world = 0
 
     def feed(self, event: Event, site: Site) -> None:  # noqa: ARG002 - listens as the others do
@@ -102,6 +105,11 @@ class Identity:
         if event.rank is None or origin.pid is None or not 0 < (event.nranks or 0) <= LARGEST_WORLD:
             return
         assert event.nranks is not None
+        label = (event.at.source, origin.local_rank, origin.task)
+        if label in self._labelled or len(self._labelled) < self._limit:
+            ranks = self._labelled.setdefault(label, {})
+            if len(ranks) < _FEW or event.rank in ranks:
+                ranks[event.rank] = max(event.nranks, ranks.get(event.rank, 0))
         process = (origin.host or "", origin.pid)
         known = self._in_world.get(process)
         if known is None:
@@ -164,7 +172,18 @@ class Identity:
         if sayer.rank is not None:
             return sayer.rank
         rank = None if sayer.pid is None else self._rank_by_process(sayer, sayer.pid)
+        if rank is None:
+            rank = self._rank_by_label(sayer)
         return self._rank_by_place(sayer) if rank is None else rank
+
+    def _rank_by_label(self, sayer: Who) -> int | None:
+        """The one rank that NCCL names behind a launcher's label, or in a source that has no labels."""
+        known = self._labelled.get((sayer.source, sayer.local_rank, sayer.task), {})
+        ranks = [rank for rank, nranks in known.items() if nranks == self._world]
+        lone = sayer.local_rank is None and sayer.task is None
+        if len(ranks) != 1 or (lone and len({source for source, *_ in self._labelled}) < 2):
+            return None
+        return ranks[0]
 
     def _rank_by_process(self, sayer: Who, pid: int) -> int | None:
         known = self._in_world.get((sayer.host or "", pid))

@@ -17,13 +17,14 @@ from nccl_logscan.diagnosis.folding import OpenFinding
 from nccl_logscan.diagnosis.identity import Identity, who
 from nccl_logscan.diagnosis.index import index_of
 from nccl_logscan.events.model import Event
-from nccl_logscan.position import Span
+from nccl_logscan.position import Position, Span
 from nccl_logscan.rulebook.rule import Nearby, Rule, Rulebook, Test
 
 MESSAGE_LIMIT = 8_192
 FINDINGS_PER_RULE = 64
 _MEMO = 8_192
 _HISTORY = 4_096  # events of a kind
+_LEFT = 4_096
 _WAITING_PER_RULE = 8
 _OUT_OF_STEP = 256  # lines by which an event of several lines may come after those that began later
 
@@ -67,6 +68,8 @@ class Matcher:
         self._per_rule: dict[str, int] = {}
         self._history = {kind: deque[Event](maxlen=_HISTORY) for kind in self._conditions}
         self._waiting: list[_Waiting] = []
+        self._left: dict[Position, tuple[Event, int]] = {}
+        self._settled: set[Position] = set()
         self.overflowed: set[str] = set()
 
     def feed(self, event: Event, site: Site) -> tuple[OpenFinding, ...] | None:
@@ -86,6 +89,8 @@ class Matcher:
                 undecided = self._consider(hit, event, site) or undecided
             else:
                 opened.append(self._fold(hit, event, site))
+        if undecided and opened:
+            self._settled.add(event.at)
         return None if undecided else tuple(opened)
 
     def witness(self, event: Event) -> None:
@@ -111,9 +116,12 @@ class Matcher:
     def finish(self) -> None:
         """Decide what still waits: nothing more will follow."""
         for waiting in self._waiting:
-            if not waiting.needed:
-                self._settle(waiting)
+            self._end_waiting(waiting)
         self._waiting.clear()
+
+    def unmet(self) -> Iterator[tuple[Event, int]]:
+        """Yield, after `finish`, events with their order that no rule took since what it asks for never came."""
+        return (left for at, left in self._left.items() if at not in self._settled)
 
     def close(self, identity: Identity) -> tuple[Finding, ...]:
         """Return all findings, in the order of their first line."""
@@ -147,6 +155,7 @@ class Matcher:
             return False
         forbidden = hit.rule.match.not_followed_by
         if not needed and not forbidden:
+            self._settled.add(event.at)
             self._fold(hit, event, site)
             return True
         reach = max(near.within_lines for near in (*needed, *forbidden))
@@ -176,8 +185,7 @@ class Matcher:
         still: list[_Waiting] = []
         for waiting in self._waiting:
             if event.at.source != waiting.event.at.source or event.at.line > waiting.deadline:
-                if not waiting.needed:
-                    self._settle(waiting)
+                self._end_waiting(waiting)
                 continue
             if any(_is_near(near, waiting.event, event) for near in waiting.forbidden):
                 continue
@@ -188,7 +196,14 @@ class Matcher:
             still.append(waiting)
         self._waiting = still
 
+    def _end_waiting(self, waiting: _Waiting) -> None:
+        if not waiting.needed:
+            self._settle(waiting)
+        elif len(self._left) < _LEFT:
+            self._left[waiting.event.at] = (waiting.event, waiting.site.order)
+
     def _settle(self, waiting: _Waiting) -> None:
+        self._settled.add(waiting.event.at)
         finding = self._fold(waiting.hit, waiting.event, waiting.site, waiting.excerpt)
         finding.count += waiting.times - waiting.event.repeated
 
@@ -201,6 +216,7 @@ class Matcher:
             finding = self._opened(hit, event.kind, key, site.order)
         if finding.add(who(event), site.order, event.repeated):
             finding.samples.append(excerpt or _excerpt(hit, event, site))
+            finding.sample_orders.append(site.order)
         else:
             finding.end(event.at, site.text, event.origin, event.when)
         return finding

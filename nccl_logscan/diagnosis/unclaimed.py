@@ -6,7 +6,17 @@ from dataclasses import dataclass
 
 from nccl_logscan.diagnosis.verdict import UnclaimedGroup
 from nccl_logscan.events.mask import template
-from nccl_logscan.events.model import Event, NcclAttn, NcclWarn, PythonException, TorchC10, TorchProcessGroup
+from nccl_logscan.events.model import (
+    CudaError,
+    Event,
+    JaxEvent,
+    NcclAttn,
+    NcclWarn,
+    PythonException,
+    TorchC10,
+    TorchProcessGroup,
+    TorchStore,
+)
 from nccl_logscan.position import Position
 
 _SAMPLE = 500
@@ -33,7 +43,7 @@ class Unclaimed:
         self.last: dict[str, int] = {}
 
     def feed(self, event: Event, order: int, times: int | None = None) -> None:
-        """Take in an event that no rule claimed, `times` over, the last at `order`; only warnings and errors are kept."""
+        """Take in an event that no rule claimed, `times` over, last at `order`; only warnings and errors are kept."""
         if not _is_warning(event):
             return
         count = event.repeated * (1 if times is None else times)
@@ -55,6 +65,6 @@ class Unclaimed:
 
 
 def _is_warning(event: Event) -> bool:
-    if isinstance(event, TorchProcessGroup | TorchC10):
+    if isinstance(event, TorchProcessGroup | TorchC10 | TorchStore | JaxEvent):
         return event.severity in {"E", "F"}
-    return isinstance(event, NcclWarn | NcclAttn | PythonException)
+    return isinstance(event, NcclWarn | NcclAttn | CudaError | PythonException)

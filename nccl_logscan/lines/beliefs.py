@@ -18,6 +18,7 @@ from nccl_logscan.position import Origin
 
 _VALUES = 4096
 """How many hosts or pods of one source are remembered."""
+_SHAPES = 8
 
 # What begins a line and nothing else: it proves the prefix before it.
 _LINE_START = re.compile(
@@ -27,6 +28,7 @@ _LINE_START = re.compile(
 
 _LABEL = re.compile(r"(?:P\d{1,4} )? *(\d{1,7}):(?: |$)")
 _HYDRA = re.compile(r"\[(\d{1,6})\](?: |$)(?!\[|-?\d+/)")
+_RANK_WORD = re.compile(r"[\[(]?(?i:(?:global[ _-]?)?rank|r)[ _=:#-]?(\d{1,6})(?:[\])]:? |[:>] | \| ?| - )")
 _HOST = re.compile(r"((?:\d{1,3}\.){3}\d{1,3}|[A-Za-z][\w\-]{0,62}(?:\.[\w\-]{1,62}){0,6}):(?: |$)")
 _ADDRESS = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}")
 _STERN = re.compile(r"([a-z0-9](?:[a-z0-9.]|-(?=[a-z0-9])){2,120}) ([a-z][a-z0-9-]{1,62}) ")
@@ -60,6 +62,7 @@ class Beliefs:
         self._labels: bool | None = None
         self._ranks_in_brackets: bool | None = None
         self._pods: bool | None = None
+        self._rank_words: set[str] = set()
         self._seen: Counter[tuple[str, str]] = Counter()
         self._tee_lines = 0
         self._hook_lines = 0
@@ -69,6 +72,8 @@ class Beliefs:
     def peel(self, text: str) -> Peeled | None:
         """Take off a weak prefix that is believed; note one that may come to be."""
         first = text[0]
+        if first in "[(rRgG" and (said := self._rank_word(text)):
+            return said
         if first.isdecimal() or first in " P":
             return self._label(text) or (self._host(text) if first != " " else None)
         if first == "[":
@@ -138,6 +143,19 @@ class Beliefs:
             else:
                 return None
         return _task(match.group(), "hydra", int(match[1]))
+
+    # --- a program's own logging: `rank 2: `, `[R2] `, `(rank=2) `, `Rank2 | ` ---
+
+    def _rank_word(self, text: str) -> Peeled | None:
+        match = _RANK_WORD.match(text)
+        if match is None:
+            return None
+        shape = _stem(match.group())
+        if shape not in self._rank_words:
+            if not _begins_line(text, match.end()) or len(self._rank_words) >= _SHAPES:
+                return None
+            self._rank_words.add(shape)
+        return _rank(match.group(), "rank-word", int(match[1]), is_global=True)
 
     # --- pdsh ---
 

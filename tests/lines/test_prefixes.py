@@ -13,7 +13,8 @@ EXAMPLES = yaml.safe_load((Path(__file__).parents[2] / "fixtures/lines/prefixes.
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example["name"])
 def test_a_prefix_comes_off_and_is_remembered(example):
-    line = peel_texts(example["line"], *example.get("after", ()))[0]
+    before = example.get("before", ())
+    line = peel_texts(*before, example["line"], *example.get("after", ()))[len(before)]
 
     assert line.text == example["text"]
     assert line.prefixes == tuple(example["prefixes"])

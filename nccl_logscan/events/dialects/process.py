@@ -69,6 +69,8 @@ _SIGNALS = tuple(
             rf"|[A-Z])"
         ),
         r"Killing subprocess (?P<victim>\d{1,10})",
+        r"(?P<abort>)\bMemory access fault by GPU node-\d",
+        r"\(core dumped\)\s{0,4}$",
     )
 )
 _EXITS = tuple(
@@ -81,6 +83,11 @@ _EXITS = tuple(
         ("subprocess", r"died with <Signals\.(?P<name>SIG[A-Z0-9]{2,5}): \d"),
         ("subprocess", r"returned non-zero exit status (?P<code>\d{1,4})"),
         ("github-actions", r"Process completed with exit code (?P<code>\d{1,4})"),
+        ("github-actions", r"^The (?:runner has received a shutdown signal|(?:operation|job) was cancell?ed)"),
+        ("systemd", r"Main process exited, code=exited, status=(?P<code>\d{1,3})/"),
+        ("systemd", r"Main process exited, code=(?:killed|dumped), status=\d{1,3}/(?P<unit_name>[A-Z0-9]{2,5})"),
+        ("skypilot", r"\bJob \d{1,9} failed with return code list: \[(?:0, ){0,9999}(?P<code>-?\d{1,4})"),
+        ("hydra", r"^Error executing job with overrides: \["),
         ("lsf", r"^TERM_(?:MEMLIMIT|RUNLIMIT|OWNER|ADMIN|PREEMPT|SWAP|EXTERNAL_SIGNAL|UNKNOWN)\b"),
         ("pbs", r"=>> PBS: job killed: "),
     )
@@ -109,7 +116,7 @@ def _exit(line: LogLine, match: re.Match[str]) -> ProcessExit:
         repeated=line.repeated,
         launcher=_LAUNCHER_OF[match.re],
         exit_code=code,
-        signal=_BY_NAME.get(said.get("name") or "") or signal_of(code),
+        signal=_BY_NAME.get(said.get("name") or f"SIG{said.get('unit_name')}") or signal_of(code),
         victim=_integer(said.get("victim")),
     )
 
