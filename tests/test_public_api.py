@@ -42,6 +42,7 @@ def test_what_is_not_there_is_an_attribute_error():
 
 def test_a_scan_gives_a_scan_result():
     assert isinstance(nccl_logscan.scan([str(LOG)]), nccl_logscan.ScanResult)
+    assert nccl_logscan.scan([LOG]).diagnosis == nccl_logscan.scan([str(LOG)]).diagnosis
 
 
 def test_importing_the_package_imports_nothing_else_of_it_or_of_others():

@@ -55,17 +55,15 @@ def _by_elimination(cause: Finding, identity: Identity) -> int | None:
 
 
 def _first_to_say(cause: Finding, identity: Identity) -> int | None:
-    """The first rank to say it: by order within one input, by time of one clock across inputs; else None."""
+    """The first rank to say it: by order within one input, by times that can be compared across inputs; else None."""
     said = [(sample, rank) for sample in cause.samples if (rank := _rank_of(sample, identity)) is not None]
     if len(cause.ranks) <= 1 or len({sample.at.source for sample, _ in said}) <= 1:
         return cause.ranks[0] if cause.ranks else None
     times = [(sample.when, rank) for sample, rank in said if sample.when is not None]
-    if len(times) < len(said) or len({when.clock for when, _ in times}) > 1:
-        return None
-    if len({when.value.tzinfo is None for when, _ in times}) > 1:
+    if len(times) < len(said) or len({when.value.tzinfo is None for when, _ in times}) > 1:
         return None
     (first, rank), *others = sorted(times, key=lambda told: told[0].value)
-    return rank if not others or others[0][0].value > first.value else None
+    return rank if all(first.order_to(when) == -1 for when, _ in others) else None
 
 
 def _rank_of(sample: Evidence, identity: Identity) -> int | None:

@@ -65,6 +65,17 @@ def test_a_pipe_gets_no_escape_and_no_progress(start, failed):
     assert stderr == b""
 
 
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "utf-8"])
+@pytest.mark.parametrize("arguments", [(), ("--format", "text", "-o", "-"), ("--format", "json", "-o", "-")])
+def test_a_terminal_without_a_character_gets_another_in_its_place(start, failed, encoding, arguments):
+    process = start(failed, *arguments, stdout=subprocess.PIPE, env={"PYTHONIOENCODING": encoding})
+    stdout, stderr = process.communicate(timeout=60)
+
+    assert process.returncode == 1
+    assert len(stdout) > 200
+    assert stderr == b""
+
+
 @pytest.mark.parametrize("arguments", [("--format", "json", "-o", "-"), ("--format", "html", "-o", "-"), ()])
 def test_a_reader_that_has_gone_is_no_error_and_the_verdict_stands(start, failed, arguments):
     process = start(failed, *arguments, stdout=subprocess.PIPE)
