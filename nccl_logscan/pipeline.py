@@ -156,6 +156,7 @@ class _Run:
         last = RawLine(Position(source.name, source.lines_read, source.bytes_read), "")
         rest = [event for line in peeler.finish() for event in tokeniser.read(line)]
         self._take([*rest, *tokeniser.finish()], last, excerpts)
+        self.endings.close(source.name, self.order)
         self._count(repeats.values())
         if progress is not None:
             progress(source)

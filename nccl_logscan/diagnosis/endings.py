@@ -70,6 +70,7 @@ class Endings:
     failures: list[Event] = field(default_factory=list)
     aborted: bool = False
     _courses: dict[str, _Course] = field(default_factory=dict)
+    _last_words: dict[str, int] = field(default_factory=dict)
 
     kinds: ClassVar[frozenset[str]] = frozenset(
         {"train.step", "train.end", "nccl.init", "elastic.exit", "process.exit", "process.signal"}
@@ -92,6 +93,11 @@ class Endings:
             self._phase(event.phase, course, site.order)
         elif isinstance(event, ElasticExit | ProcessExit | ProcessSignal):
             self._exit(event, course, site.order)
+
+    def close(self, source: str, order: int) -> None:
+        """Note that a source has been read to its end and what the order of its last line was."""
+        if len(self._last_words) < _SOURCES:
+            self._last_words[source] = order
 
     def _phase(self, phase: str, course: _Course, order: int) -> None:
         if phase in {"start", "complete"}:
@@ -164,10 +170,15 @@ class Endings:
         return self.finished and not self.failed
 
     def told_after(self, source: str, order: int, ranks: Collection[int]) -> bool:
-        """Whether one of `ranks`, or nobody in particular, said after a point of a source that the work was done."""
+        """Whether one of `ranks`, or nobody in particular, said after a point of a source that the work was done.
+
+        What other sources say does not count for the last words of one that shows no sign of life itself.
+        """
         course = self._courses.get(source)
         if course is not None and (course.ended or course.new_steps):
             return course.told_by(ranks) > order and course.ended_well
+        if order >= self._last_words.get(source, order + 1):
+            return False
         return self.finished and not self.failed and any(course.told_by(ranks) for course in self._courses.values())
 
     def went_on_after(self, source: str, order: int) -> bool:

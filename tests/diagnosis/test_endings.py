@@ -72,8 +72,13 @@ def test_output_that_was_appended_behind_the_errors_is_no_progress_after_them(sc
 )
 def test_a_warning_that_no_rule_knows_is_not_a_healthy_end(scan, last):
     assert scan(steps(0, 50) + last).diagnosis.category == "unknown"
-    assert scan(steps(0, 50) + last + steps(50, 60)).diagnosis.category in {"none", "unknown"}
     assert scan(steps(0, 50) + last + END).diagnosis.category == "none"
+
+
+def test_a_warning_that_no_rule_knows_is_none_of_a_job_that_goes_on(scan):
+    warning = "n1:10:77 [0] x.cc:3 NCCL WARN Some new words of a later NCCL\n"
+
+    assert scan(steps(0, 50) + warning + steps(50, 60)).diagnosis.category == "none"
 
 
 def test_a_failed_test_of_nccl_does_not_end_well(scan):
@@ -89,6 +94,15 @@ def test_of_two_files_with_zones_the_earlier_one_is_first_in_any_order(tmp_path)
 
     assert scan_files([late, early]).diagnosis.culprit.rank == 1
     assert scan_files([early, late]).diagnosis.culprit.rank == 1
+
+
+@pytest.mark.parametrize("names", [("w.err", "w.out"), ("w.out", "w.err")])
+def test_the_last_words_of_a_file_of_errors_stand_against_the_end_in_another(scan, names):
+    texts = {"w.out": steps(0, 30) + END, "w.err": TRACEBACK}
+
+    assert scan({name: texts[name] for name in names}).diagnosis.category == "user_code"
+    texts["w.err"] += "tracking is switched off, training goes on\n" * 3
+    assert scan({name: texts[name] for name in names}).diagnosis.category == "none"
 
 
 def test_nccls_rank_behind_a_launchers_label_is_the_rank(scan):
