@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from nccl_logscan.cli.options import own_rules
 from nccl_logscan.cli.rule_text import described, listed
 from nccl_logscan.cli.stdout import PrintingGroup
 from nccl_logscan.diagnosis.detectors import DETECTOR_NAMES
@@ -26,15 +27,6 @@ from nccl_logscan.rulebook.where import builtin_rules
 from nccl_logscan.selfcheck import healthy_logs, prove, prove_healthy
 from nccl_logscan.taxonomy import Category
 
-_RULES = click.option(
-    "--rules",
-    "folders",
-    multiple=True,
-    metavar="DIR",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="A folder with rules of your own, beside the built-in ones.",
-)
-
 
 @click.group("rules", cls=PrintingGroup)
 def rules_command() -> None:
@@ -43,7 +35,7 @@ def rules_command() -> None:
 
 @rules_command.command("check")
 @click.argument("ids", nargs=-1, metavar="[ID...]")
-@_RULES
+@own_rules
 def check(ids: tuple[str, ...], folders: tuple[Path, ...]) -> None:
     """Prove every rule: its shape, its references and its examples.
 
@@ -71,7 +63,7 @@ def check(ids: tuple[str, ...], folders: tuple[Path, ...]) -> None:
 @rules_command.command("list")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="How to write the list.")
 @click.option("--category", type=click.Choice([category.value for category in Category]), help="Only this category.")
-@_RULES
+@own_rules
 def list_rules(form: str, category: str | None, folders: tuple[Path, ...]) -> None:
     """List the rules."""
     rules = [rule for rule in _written(folders).values() if category in {None, rule.category}]
@@ -96,7 +88,7 @@ def _facts(rule: Rule) -> dict[str, str | int]:
 
 @rules_command.command("show")
 @click.argument("rule_id", metavar="ID")
-@_RULES
+@own_rules
 def show(rule_id: str, folders: tuple[Path, ...]) -> None:
     """Show all that one rule says."""
     rules = _written(folders)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from nccl_logscan.cli.options import own_rules
 from nccl_logscan.cli.progress import progress_on
 from nccl_logscan.cli.stdout import printing
 from nccl_logscan.diagnosis.verdict import ScanResult
@@ -46,14 +47,7 @@ Exit codes:
     metavar="PATH",
     help="Where to write it; - is standard output. [default: reports/<log's name>.html]",
 )
-@click.option(
-    "--rules",
-    "folders",
-    multiple=True,
-    metavar="DIR",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="A folder with rules of your own, beside the built-in ones.",
-)
+@own_rules
 @click.option("--exit-zero", is_flag=True, help="Leave with 0 even if a failure was found.")
 @click.option("-v", "--verbose", is_flag=True, help="Say more than fits into 24 lines.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no verdict; the exit code and the report tell.")

@@ -6,6 +6,7 @@ from nccl_logscan.diagnosis.endings import Endings
 from nccl_logscan.diagnosis.findings import Evidence, Finding
 from nccl_logscan.diagnosis.identity import Identity, Who
 from nccl_logscan.diagnosis.verdict import Culprit
+from nccl_logscan.position import by_time
 
 
 def find_culprit(cause: Finding, identity: Identity, endings: Endings) -> Culprit:
@@ -59,10 +60,10 @@ def _first_to_say(cause: Finding, identity: Identity) -> int | None:
     said = [(sample, rank) for sample in cause.samples if (rank := _rank_of(sample, identity)) is not None]
     if len(cause.ranks) <= 1 or len({sample.at.source for sample, _ in said}) <= 1:
         return cause.ranks[0] if cause.ranks else None
-    times = [(sample.when, rank) for sample, rank in said if sample.when is not None]
-    if len(times) < len(said) or len({when.value.tzinfo is None for when, _ in times}) > 1:
+    ordered = by_time((sample.when, rank) for sample, rank in said if sample.when is not None)
+    if ordered is None or len(ordered) < len(said):
         return None
-    (first, rank), *others = sorted(times, key=lambda told: told[0].value)
+    (first, rank), *others = ordered
     return rank if all(first.order_to(when) == -1 for when, _ in others) else None
 
 

@@ -133,6 +133,11 @@ class Endings:
         """Whether a process failed and its source does not say that the job ended well after it."""
         return any(course.failed and not course.ended_well for course in self._courses.values())
 
+    def _living(self, source: str) -> _Course | None:
+        """The course of a source that shows signs of life: steps or an end."""
+        course = self._courses.get(source)
+        return course if course is not None and (course.ended or course.new_steps) else None
+
     def new_steps_after(self, source: str, order: int, ranks: Collection[int] = ()) -> int:
         """Return how many steps, never seen before, a source logged after a point of reading (64 at most).
 
@@ -164,8 +169,8 @@ class Endings:
 
         A source without signs of life (a file of NCCL's alone, the kernel's log) is judged by the others.
         """
-        course = self._courses.get(source)
-        if course is not None and (course.ended or course.new_steps):
+        course = self._living(source)
+        if course is not None:
             return course.ended > order and course.ended_well
         return self.finished and not self.failed
 
@@ -174,17 +179,17 @@ class Endings:
 
         What other sources say does not count for the last words of one that shows no sign of life itself.
         """
-        course = self._courses.get(source)
-        if course is not None and (course.ended or course.new_steps):
+        course = self._living(source)
+        if course is not None:
             return course.told_by(ranks) > order and course.ended_well
         if order >= self._last_words.get(source, order + 1):
             return False
         return self.finished and not self.failed and any(course.told_by(ranks) for course in self._courses.values())
 
     def went_on_after(self, source: str, order: int) -> bool:
-        """Whether a source shows a new step or a good end after a point; True for one that shows neither at all."""
-        course = self._courses.get(source)
-        if course is None or not (course.ended or course.new_steps):
+        """Whether a source shows a new step or an end after a point; one without either is judged by the others."""
+        course = self._living(source)
+        if course is None:
             return self.stepped
         return course.ended > order or self.new_steps_after(source, order) > 0
 

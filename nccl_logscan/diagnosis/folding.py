@@ -10,7 +10,7 @@ from nccl_logscan.diagnosis.excerpts import TEXT_LIMIT, Excerpt
 from nccl_logscan.diagnosis.findings import Evidence, Finding
 from nccl_logscan.diagnosis.identity import Identity, Who
 from nccl_logscan.events.model import Event
-from nccl_logscan.position import Instant, Origin, Position
+from nccl_logscan.position import Instant, Origin, Position, by_time
 from nccl_logscan.rulebook.rule import Rule
 from nccl_logscan.sources.raw import RawLine
 
@@ -61,7 +61,7 @@ class OpenFinding:
         """Return the finding, with ranks and hosts resolved."""
         taken = list(zip(map(evidence_of, self.samples), self.sample_orders, strict=True))
         last = taken[-1][0]
-        sources = _by_time([sample for sample, _ in taken])
+        sources = _sources_by_time([sample for sample, _ in taken])
         taken.sort(key=lambda sample: sources.index(sample[0].at.source))
         samples = tuple(sample for sample, _ in taken)
         if self.last_at is not None and self.last_at != last.at:
@@ -85,17 +85,16 @@ class OpenFinding:
         )
 
 
-def _by_time(samples: list[Evidence]) -> list[str]:
+def _sources_by_time(samples: list[Evidence]) -> list[str]:
     """Return the sources in the order of their first samples' times; in that of reading where one clock is not sure."""
     firsts: dict[str, Instant | None] = {}
     for sample in samples:
         firsts.setdefault(sample.at.source, sample.when)
-    timed = [(source, when) for source, when in firsts.items() if when is not None]
-    if len(timed) < len(firsts) or len({when.value.tzinfo is None for _, when in timed}) != 1:
+    ordered = by_time((when, source) for source, when in firsts.items() if when is not None)
+    if ordered is None or len(ordered) < len(firsts):
         return list(firsts)
-    timed.sort(key=lambda pair: pair[1].value)
-    sure = all(one.order_to(other) == -1 for (_, one), (_, other) in pairwise(timed))
-    return [source for source, _ in timed] if sure else list(firsts)
+    sure = all(one.order_to(other) == -1 for (one, _), (other, _) in pairwise(ordered))
+    return [source for _, source in ordered] if sure else list(firsts)
 
 
 def evidence_of(excerpt: Excerpt) -> Evidence:

@@ -180,10 +180,10 @@ class Identity:
         """The one rank that NCCL names behind a launcher's label, or in a source that has no labels."""
         known = self._labelled.get((sayer.source, sayer.local_rank, sayer.task), {})
         ranks = [rank for rank, nranks in known.items() if nranks == self._world]
-        lone = sayer.local_rank is None and sayer.task is None
-        if len(ranks) != 1 or (lone and len({source for source, *_ in self._labelled}) < 2):
+        if len(ranks) != 1:
             return None
-        return ranks[0]
+        labelled = sayer.local_rank is not None or sayer.task is not None
+        return ranks[0] if labelled or any(source != sayer.source for source, *_ in self._labelled) else None
 
     def _rank_by_process(self, sayer: Who, pid: int) -> int | None:
         known = self._in_world.get((sayer.host or "", pid))

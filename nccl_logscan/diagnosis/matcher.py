@@ -50,6 +50,7 @@ class _Waiting:
     forbidden: tuple[Nearby, ...]
     deadline: int
     times: int = 1
+    claimed: bool = False
 
 
 class Matcher:
@@ -69,7 +70,6 @@ class Matcher:
         self._history = {kind: deque[Event](maxlen=_HISTORY) for kind in self._conditions}
         self._waiting: list[_Waiting] = []
         self._left: dict[Position, tuple[Event, int]] = {}
-        self._settled: set[Position] = set()
         self.overflowed: set[str] = set()
 
     def feed(self, event: Event, site: Site) -> tuple[OpenFinding, ...] | None:
@@ -83,14 +83,16 @@ class Matcher:
         if not hits:
             return ()
         opened: list[OpenFinding] = []
-        undecided = False
+        undecided = taken = False
         for hit in hits:
             if hit.rule.match.near or hit.rule.match.not_followed_by:
-                undecided = self._consider(hit, event, site) or undecided
+                takes = self._consider(hit, event, site)
+                undecided = undecided or takes is not False
+                taken = taken or takes is True
             else:
                 opened.append(self._fold(hit, event, site))
-        if undecided and opened:
-            self._settled.add(event.at)
+        if undecided and (opened or taken):
+            self._claim(event)
         return None if undecided else tuple(opened)
 
     def witness(self, event: Event) -> None:
@@ -121,7 +123,7 @@ class Matcher:
 
     def unmet(self) -> Iterator[tuple[Event, int]]:
         """Yield, after `finish`, events with their order that no rule took since what it asks for never came."""
-        return (left for at, left in self._left.items() if at not in self._settled)
+        yield from self._left.values()
 
     def close(self, identity: Identity) -> tuple[Finding, ...]:
         """Return all findings, in the order of their first line."""
@@ -149,13 +151,13 @@ class Matcher:
 
     # --- conditions on other events ----------------------------------------------------------------------
 
-    def _consider(self, hit: Hit, event: Event, site: Site) -> bool:
+    def _consider(self, hit: Hit, event: Event, site: Site) -> bool | None:
+        """Return whether the rule takes the event by what came before; None if what follows decides that."""
         needed = [near for near in hit.rule.match.near if not self._seen_before(near, event)]
         if any(near.order == "before" for near in needed):
             return False
         forbidden = hit.rule.match.not_followed_by
         if not needed and not forbidden:
-            self._settled.add(event.at)
             self._fold(hit, event, site)
             return True
         reach = max(near.within_lines for near in (*needed, *forbidden))
@@ -166,7 +168,7 @@ class Matcher:
             deadline = event.at.line + reach
             excerpt = _excerpt(hit, event, site)
             self._waiting.append(_Waiting(hit, event, site, excerpt, needed, forbidden, deadline, event.repeated))
-        return True
+        return None
 
     def _seen_before(self, near: Nearby, event: Event) -> bool:
         if near.order == "after":
@@ -199,11 +201,17 @@ class Matcher:
     def _end_waiting(self, waiting: _Waiting) -> None:
         if not waiting.needed:
             self._settle(waiting)
-        elif len(self._left) < _LEFT:
+        elif not waiting.claimed and len(self._left) < _LEFT:
             self._left[waiting.event.at] = (waiting.event, waiting.site.order)
 
+    def _claim(self, event: Event) -> None:
+        """Note that some rule takes an event for which others wait, or have waited in vain."""
+        self._left.pop(event.at, None)
+        for waiting in self._waiting:
+            waiting.claimed = waiting.claimed or waiting.event is event
+
     def _settle(self, waiting: _Waiting) -> None:
-        self._settled.add(waiting.event.at)
+        self._claim(waiting.event)
         finding = self._fold(waiting.hit, waiting.event, waiting.site, waiting.excerpt)
         finding.count += waiting.times - waiting.event.repeated
 

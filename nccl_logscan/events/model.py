@@ -7,8 +7,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypedDict
 
+from nccl_logscan.lines.model import LogLine
 from nccl_logscan.position import NOBODY, Instant, Origin, Position
 
 
@@ -32,6 +33,27 @@ class Event:
     when: Instant | None = None
     message: str = ""
     repeated: int = 1
+
+
+class Told(TypedDict):
+    """The fields of every event that come from the line that tells of it."""
+
+    at: Position
+    origin: Origin
+    when: Instant | None
+    message: str
+    repeated: int
+
+
+def told_by(line: LogLine, message: str | None = None, *, origin: Origin | None = None) -> Told:
+    """Return what a line gives to its event; `message` where that is not all its text, `origin` where it says more."""
+    return {
+        "at": line.at,
+        "origin": line.origin if origin is None else origin,
+        "when": line.when,
+        "message": line.text if message is None else message,
+        "repeated": line.repeated,
+    }
 
 
 # --- NCCL ------------------------------------------------------------------------------------------------

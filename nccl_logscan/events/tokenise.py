@@ -30,7 +30,7 @@ from nccl_logscan.events.dialects import (
     torch_store,
     training,
 )
-from nccl_logscan.events.model import Event, LogText, NcclLastError, PythonException, TorchDesync
+from nccl_logscan.events.model import Event, LogText, NcclLastError, PythonException, TorchDesync, told_by
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.lines.stamps import NO_YEAR
 from nccl_logscan.position import Origin
@@ -210,8 +210,8 @@ def _given_up(line: LogLine) -> Event | None:
 
 
 def _nccl_last_error(line: LogLine, told: str) -> NcclLastError:
-    return NcclLastError(at=line.at, origin=line.origin, when=line.when, message=told, repeated=line.repeated)
+    return NcclLastError(**told_by(line, told))
 
 
 def _text(line: LogLine) -> LogText:
-    return LogText(at=line.at, origin=line.origin, when=line.when, message=line.text, repeated=line.repeated)
+    return LogText(**told_by(line))

@@ -93,7 +93,16 @@ def near(order: str, same: str = "any") -> str:
     ],
 )
 def test_near_asks_for_a_second_event_close_by(scan, rules, order, log, fires):
-    assert bool(scan(log, rules(boom=near(order))).findings) is fires
+    result = scan(log, rules(boom=near(order)))
+
+    assert bool(result.findings) is fires
+    assert [group.sample for group in result.unclaimed] == ([] if fires else ["boom"])
+
+
+def test_what_waits_in_vain_for_one_rule_is_claimed_by_another(scan, rules):
+    book = rules(boom=near("after"), plain=("{event: nccl.warn, wordings: [{message: boom}]}", "strength: 30"))
+
+    assert scan(warn("boom"), book).unclaimed == ()
 
 
 def test_near_can_ask_for_the_same_process(scan, rules):

@@ -329,6 +329,23 @@ NASTY = (
 )
 
 
+@pytest.fixture
+def huge_result(sample_result: ScanResult) -> ScanResult:
+    """More of everything than a report shows."""
+    diagnosis = dataclasses.replace(
+        sample_result.diagnosis,
+        consequences=sample_result.diagnosis.consequences * 100,
+        evidence=sample_result.diagnosis.evidence * 100,
+    )
+    return dataclasses.replace(
+        sample_result,
+        diagnosis=diagnosis,
+        findings=sample_result.findings * 300,
+        timeline=sample_result.timeline * 200,
+        unclaimed=sample_result.unclaimed * 80,
+    )
+
+
 def _poisoned(part: Any, text: str) -> Any:
     """Return a copy in which every free text is `text`."""
     if isinstance(part, str):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from nccl_logscan.events.model import CudaError
+from nccl_logscan.events.model import CudaError, told_by
 from nccl_logscan.gate import Gate
 from nccl_logscan.lines.model import LogLine
 
@@ -34,10 +34,6 @@ def read(line: LogLine) -> CudaError | None:
         return None
     code = _CODE.search(text)
     return CudaError(
-        at=line.at,
-        origin=line.origin,
-        when=line.when,
-        message=text.strip(),
-        repeated=line.repeated,
+        **told_by(line, text.strip()),
         code=int(code[1]) if code else None,
     )

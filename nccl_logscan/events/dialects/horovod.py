@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from nccl_logscan.events.model import HorovodEvent
+from nccl_logscan.events.model import HorovodEvent, told_by
 from nccl_logscan.gate import Gate
 from nccl_logscan.lines.model import LogLine
 
@@ -28,4 +28,4 @@ def read(line: LogLine) -> HorovodEvent | None:
     text = line.text
     if _GATE.search(text) is None:
         return None
-    return HorovodEvent(at=line.at, origin=line.origin, when=line.when, message=text, repeated=line.repeated)
+    return HorovodEvent(**told_by(line, text))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from nccl_logscan.events.model import JaxEvent
+from nccl_logscan.events.model import JaxEvent, told_by
 from nccl_logscan.gate import Gate
 from nccl_logscan.lines.model import LogLine
 
@@ -64,10 +64,6 @@ def _letter(level: str | None) -> str | None:
 
 def _event(line: LogLine, message: str, severity: str | None) -> JaxEvent:
     return JaxEvent(
-        at=line.at,
-        origin=line.origin,
-        when=line.when,
-        message=message,
-        repeated=line.repeated,
+        **told_by(line, message),
         severity=severity,
     )

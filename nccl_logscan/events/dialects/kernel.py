@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from nccl_logscan.events.model import Event, KernelEvent, KernelOom, KernelXid
+from nccl_logscan.events.model import Event, KernelEvent, KernelOom, KernelXid, told_by
 from nccl_logscan.gate import Gate
 from nccl_logscan.lines.model import LogLine
 
@@ -129,11 +129,7 @@ def _xid(line: LogLine, text: str) -> KernelXid | None:
             return None
         number = match["xid"] or match["second"]
     return KernelXid(
-        at=line.at,
-        origin=line.origin,
-        when=line.when,
-        message=_from_driver(text),
-        repeated=line.repeated,
+        **told_by(line, _from_driver(text)),
         xid=int(number),
         pci=pci,
         sxid=match["sxid"] is not None,
@@ -165,18 +161,14 @@ def _oom(line: LogLine, text: str) -> KernelOom | None:
     else:
         return None
     return KernelOom(
-        at=line.at,
-        origin=line.origin,
-        when=line.when,
-        message=text,
-        repeated=line.repeated,
+        **told_by(line, text),
         victim=int(victim) if victim else None,
         program=program,
     )
 
 
 def _event(line: LogLine, text: str) -> KernelEvent:
-    return KernelEvent(at=line.at, origin=line.origin, when=line.when, message=text, repeated=line.repeated)
+    return KernelEvent(**told_by(line, text))
 
 
 def _is_of_the_kernel(line: LogLine) -> bool:

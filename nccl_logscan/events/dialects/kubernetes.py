@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from nccl_logscan.events.model import KubernetesEvent
+from nccl_logscan.events.model import KubernetesEvent, told_by
 from nccl_logscan.gate import Gate
 from nccl_logscan.lines.model import LogLine
 
@@ -42,4 +42,4 @@ def read(line: LogLine) -> KubernetesEvent | None:
         return None
     pod = _POD.search(text)
     origin = replace(line.origin, pod=pod["pod"].rpartition("/")[2]) if pod else line.origin
-    return KubernetesEvent(at=line.at, origin=origin, when=line.when, message=text, repeated=line.repeated)
+    return KubernetesEvent(**told_by(line, text, origin=origin))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from nccl_logscan.events.model import LossScale
+from nccl_logscan.events.model import LossScale, told_by
 from nccl_logscan.gate import Gate
 from nccl_logscan.lines.model import LogLine
 
@@ -88,11 +88,7 @@ def read(line: LogLine) -> LossScale | None:
     before, after = _scales(text)
     step = _STEP.search(text)
     return LossScale(
-        at=line.at,
-        origin=line.origin,
-        when=line.when,
-        message=text,
-        repeated=line.repeated,
+        **told_by(line, text),
         framework=_framework(text),
         scale_before=before,
         scale_after=after,

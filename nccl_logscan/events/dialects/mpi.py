@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from nccl_logscan.events.dialects.process import signal_of
-from nccl_logscan.events.model import Event, MpiEvent, ProcessExit
+from nccl_logscan.events.model import Event, MpiEvent, ProcessExit, told_by
 from nccl_logscan.gate import Gate
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.position import Origin
@@ -82,7 +82,7 @@ def _exit(line: LogLine, said: dict[str, str | None]) -> ProcessExit:
 
 def _event(line: LogLine, task: str | None) -> MpiEvent:
     origin = replace(line.origin, task=int(task)) if task else line.origin
-    return MpiEvent(at=line.at, origin=origin, when=line.when, message=line.text, repeated=line.repeated)
+    return MpiEvent(**told_by(line, origin=origin))
 
 
 def _integer(digits: str | None) -> int | None:

@@ -28,6 +28,7 @@ from nccl_logscan.events.model import (
     NcclTrail,
     NcclVersion,
     NcclWarn,
+    told_by,
 )
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.position import NOBODY, Instant, Origin, Position
@@ -234,7 +235,7 @@ def _read_without_mark(line: LogLine) -> Event | None:
     if text.startswith("NCCL "):
         return _read_level(line)
     if text.startswith(_STRAY):
-        return NcclInfo(at=line.at, origin=line.origin, when=line.when, message=text, repeated=line.repeated)
+        return NcclInfo(**told_by(line, text))
     if "doca" in text:
         return _read_doca(line)
     if "RCCL version " in text:

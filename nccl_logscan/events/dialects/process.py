@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from nccl_logscan.events.model import Event, ProcessExit, ProcessSignal
+from nccl_logscan.events.model import Event, ProcessExit, ProcessSignal, told_by
 from nccl_logscan.gate import Gate
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.position import Origin
@@ -29,7 +29,7 @@ _BY_NAME = {
     "SIGXCPU": 24,
     "SIGSYS": 31,
 }
-_BY_WORDS = {
+SIGNALS_BY_WORDS = {
     "hangup": 1,
     "interrupt": 2,
     "illegal instruction": 4,
@@ -39,6 +39,8 @@ _BY_WORDS = {
     "killed": 9,
     "segmentation fault": 11,
     "terminated": 15,
+    "user defined signal 1": 10,
+    "user defined signal 2": 12,
 }
 _WORDS = r"Segmentation fault|Bus error|Killed|Aborted|Illegal instruction|Floating point exception|Terminated|Hangup"
 
@@ -85,7 +87,7 @@ _EXITS = tuple(
         ("github-actions", r"Process completed with exit code (?P<code>\d{1,4})"),
         ("github-actions", r"^The (?:runner has received a shutdown signal|(?:operation|job) was cancell?ed)"),
         ("systemd", r"Main process exited, code=exited, status=(?P<code>\d{1,3})/"),
-        ("systemd", r"Main process exited, code=(?:killed|dumped), status=\d{1,3}/(?P<unit_name>[A-Z0-9]{2,5})"),
+        ("systemd", r"Main process exited, code=(?:killed|dumped), status=\d{1,3}/(?P<name>[A-Z0-9]{2,5})"),
         ("skypilot", r"\bJob \d{1,9} failed with return code list: \[(?:0, ){0,9999}(?P<code>-?\d{1,4})"),
         ("hydra", r"^Error executing job with overrides: \["),
         ("lsf", r"^TERM_(?:MEMLIMIT|RUNLIMIT|OWNER|ADMIN|PREEMPT|SWAP|EXTERNAL_SIGNAL|UNKNOWN)\b"),
@@ -109,14 +111,10 @@ def _exit(line: LogLine, match: re.Match[str]) -> ProcessExit:
     said = match.groupdict()
     code = 0 if said.get("well") else _integer(said.get("code"))
     return ProcessExit(
-        at=line.at,
-        origin=line.origin,
-        when=line.when,
-        message=line.text,
-        repeated=line.repeated,
+        **told_by(line),
         launcher=_LAUNCHER_OF[match.re],
         exit_code=code,
-        signal=_BY_NAME.get(said.get("name") or f"SIG{said.get('unit_name')}") or signal_of(code),
+        signal=_named(said) or signal_of(code),
         victim=_integer(said.get("victim")),
     )
 
@@ -124,11 +122,7 @@ def _exit(line: LogLine, match: re.Match[str]) -> ProcessExit:
 def _signal(line: LogLine, match: re.Match[str]) -> ProcessSignal:
     said = match.groupdict()
     return ProcessSignal(
-        at=line.at,
-        origin=line.origin.completed_by(_writer(line.text)),
-        when=line.when,
-        message=line.text,
-        repeated=line.repeated,
+        **told_by(line, origin=line.origin.completed_by(_writer(line.text))),
         signal=_number(said),
         victim=_integer(said.get("victim")),
     )
@@ -147,7 +141,12 @@ def _number(said: dict[str, str | None]) -> int | None:
         return 6
     if said.get("segv") is not None:
         return 11
-    return _BY_NAME.get(said.get("name") or "") or _BY_WORDS.get((said.get("words") or "").lower())
+    return _named(said) or SIGNALS_BY_WORDS.get((said.get("words") or "").lower())
+
+
+def _named(said: dict[str, str | None]) -> int | None:
+    """Return the number of a signal by its name; systemd leaves out the SIG."""
+    return _BY_NAME.get("SIG" + (said.get("name") or "").removeprefix("SIG"))
 
 
 def _integer(digits: str | None) -> int | None:

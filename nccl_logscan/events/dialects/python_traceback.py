@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from nccl_logscan.events.dialects import torch_process_group
-from nccl_logscan.events.model import Event, PythonException, PythonWarning
+from nccl_logscan.events.model import Event, PythonException, PythonWarning, told_by
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.position import NOBODY, Origin, Position
 
@@ -40,11 +40,7 @@ def read(line: LogLine) -> Event | None:
     text = line.text
     if "Warning: " in text and (found := _WARNING.match(text)):
         return PythonWarning(
-            at=line.at,
-            origin=line.origin,
-            when=line.when,
-            message=f"{found['warning']}: {found['text']}".strip(),
-            repeated=line.repeated,
+            **told_by(line, f"{found['warning']}: {found['text']}".strip()),
             warning=found["warning"],
         )
     if not _may_be_exception(text):
@@ -70,11 +66,7 @@ def exception(line: LogLine, name: str, text: str, frames: Frames | None = None,
     last = frames.last if frames else None
     users = frames.users if frames else None
     return PythonException(
-        at=line.at,
-        origin=line.origin,
-        when=line.when,
-        message=f"{name}: {text}".strip() if text else name,
-        repeated=line.repeated,
+        **told_by(line, f"{name}: {text}".strip() if text else name),
         exception=name.rpartition(".")[2] if "(" not in name else name[name.rfind(".", 0, name.index("(")) + 1 :],
         text=text.strip(),
         file=last.file if last else None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from nccl_logscan.events.model import RayEvent
+from nccl_logscan.events.model import RayEvent, told_by
 from nccl_logscan.gate import Gate
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.position import Origin
@@ -84,11 +84,7 @@ def read(line: LogLine) -> RayEvent | None:
     if not _is_of_a_daemon(line) and _GATE.search(line.text) is None:
         return None
     return RayEvent(
-        at=line.at,
-        origin=_subject(line.text).completed_by(line.origin),
-        when=line.when,
-        message=line.text,
-        repeated=line.repeated,
+        **told_by(line, origin=_subject(line.text).completed_by(line.origin)),
     )
 
 

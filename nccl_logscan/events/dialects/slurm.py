@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from nccl_logscan.events.dialects.process import signal_of
-from nccl_logscan.events.model import Event, ProcessExit, SlurmEvent
+from nccl_logscan.events.dialects.process import SIGNALS_BY_WORDS, signal_of
+from nccl_logscan.events.model import Event, ProcessExit, SlurmEvent, told_by
 from nccl_logscan.gate import Gate
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.position import Origin
@@ -22,18 +22,7 @@ _STEP_ENDED = re.compile(
     r"\*\*\* (?:STEP|JOB) \S{1,80} (?:ON (?P<host>\S{1,200}) )?"
     r"(?:CANCELLED|FAILED|COMPLETED|STEPD TERMINATED(?: ON (?P<last>\S{1,200}))?)"
 )
-_SIGNALS = {
-    "Killed": 9,
-    "Out Of Memory": 9,
-    "Terminated": 15,
-    "Aborted": 6,
-    "Segmentation fault": 11,
-    "Bus error": 7,
-    "Illegal instruction": 4,
-    "Floating point exception": 8,
-    "User defined signal 1": 10,
-    "User defined signal 2": 12,
-}
+_SIGNALS = SIGNALS_BY_WORDS | {"out of memory": 9}
 _SPEAKER = r"(?:srun|slurmstepd|slurmd|sbatch|salloc|scontrol|slurmctld)(?:-\w{1,40})?(?:\[\d{1,10}\])?: "
 _SPEAKS = re.compile(
     rf"^{_SPEAKER}\S|\b{_SPEAKER}(?:error|fatal|warning|info): |\b{_SPEAKER}(?:Job step|Force Terminated"
@@ -85,13 +74,13 @@ def _ended(line: LogLine, match: re.Match[str]) -> ProcessExit:
         repeated=line.repeated,
         launcher="srun",
         exit_code=code,
-        signal=_SIGNALS.get(how) or signal_of(code),
+        signal=_SIGNALS.get(how.lower()) or signal_of(code),
     )
 
 
 def _event(line: LogLine, host: str | None) -> SlurmEvent:
     origin = replace(line.origin, host=host) if host else line.origin
-    return SlurmEvent(at=line.at, origin=origin, when=line.when, message=line.text, repeated=line.repeated)
+    return SlurmEvent(**told_by(line, origin=origin))
 
 
 def _first_host(hosts: str) -> str:

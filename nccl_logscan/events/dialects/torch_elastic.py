@@ -14,7 +14,7 @@ import signal as signals
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from nccl_logscan.events.model import ElasticAgent, ElasticExit
+from nccl_logscan.events.model import ElasticAgent, ElasticExit, told_by
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.position import Instant, Origin
 
@@ -45,11 +45,7 @@ def read(line: LogLine) -> ElasticAgent | ElasticExit | None:
         return None
     message = text[found.end() :] if named and found else text
     return ElasticAgent(
-        at=line.at,
-        origin=line.origin,
-        when=line.when,
-        message=message.strip(),
-        repeated=line.repeated,
+        **told_by(line, message.strip()),
         signal=_signal(message),
     )
 
@@ -62,11 +58,13 @@ def _exit(line: LogLine) -> ElasticExit | None:
     code = int(found["code"])
     local_rank = int(found["local"]) if found["local"] else None
     return ElasticExit(
-        at=line.at,
-        origin=replace(line.origin, rank=None, local_rank=local_rank, pid=int(found["pid"]) if found["pid"] else None),
-        when=line.when,
-        message=line.text[found.start() :].strip(),
-        repeated=line.repeated,
+        **told_by(
+            line,
+            line.text[found.start() :].strip(),
+            origin=replace(
+                line.origin, rank=None, local_rank=local_rank, pid=int(found["pid"]) if found["pid"] else None
+            ),
+        ),
         exit_code=code,
         signal=-code if code < 0 else None,
         local_rank=local_rank,

@@ -25,6 +25,7 @@ from nccl_logscan.events.model import (
     TorchProcessGroup,
     TorchWatchdogTimeout,
     TorchWorkStatus,
+    told_by,
 )
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.position import Origin
@@ -297,11 +298,7 @@ def _mismatch(line: LogLine, text: str) -> TorchMismatch | None:
     first = runs[0] if runs else None
     second = runs[1] if len(runs) > 1 else None
     return TorchMismatch(
-        at=line.at,
-        origin=_origin(line),
-        when=line.when,
-        message=message,
-        repeated=line.repeated,
+        **told_by(line, message, origin=_origin(line)),
         rank=int(first["rank"]) if first else None,
         other_rank=int(second["rank"]) if second else None,
         sequence=int(first["sequence"]) if first and first["sequence"] else _number(_SEQUENCE_TOLD, message),
@@ -320,11 +317,7 @@ def _mismatch_of_1_9(line: LogLine, text: str) -> TorchMismatch | None:
         return None
     verified = _VERIFIED.search(text)
     return TorchMismatch(
-        at=line.at,
-        origin=_origin(line),
-        when=line.when,
-        message=text[start:],
-        repeated=line.repeated,
+        **told_by(line, text[start:], origin=_origin(line)),
         rank=int(verified["rank"]) if verified else None,
         collective=verified["collective"] if verified else None,
     )
@@ -339,11 +332,7 @@ def _monitored_barrier(line: LogLine, text: str) -> TorchMonitoredBarrier | None
         return None
     found = _MISSED.search(text)
     return TorchMonitoredBarrier(
-        at=line.at,
-        origin=_origin(line),
-        when=line.when,
-        message=text,
-        repeated=line.repeated,
+        **told_by(line, text, origin=_origin(line)),
         missing_ranks=_ranks(found["ranks"]) if found else (),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nccl_logscan.events.dialects.c10 import peel
-from nccl_logscan.events.model import TorchStore
+from nccl_logscan.events.model import TorchStore, told_by
 from nccl_logscan.lines.model import LogLine
 
 _FILES = (
@@ -49,9 +49,5 @@ def read_headless(line: LogLine) -> TorchStore | None:
     if not line.text.startswith(_HEADLESS):
         return None
     return TorchStore(
-        at=line.at,
-        origin=line.origin,
-        when=line.when,
-        message=line.text.removeprefix(_TAG).strip(),
-        repeated=line.repeated,
+        **told_by(line, line.text.removeprefix(_TAG).strip()),
     )

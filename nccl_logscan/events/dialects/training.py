@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from nccl_logscan.events.model import Event, TrainEnd, TrainStep
+from nccl_logscan.events.model import Event, TrainEnd, TrainStep, told_by
 from nccl_logscan.gate import Gate
 from nccl_logscan.lines.model import LogLine
 
@@ -119,11 +119,7 @@ def _measured(line: LogLine, text: str, step: int | None, loss: float | None) ->
     skipped = _SKIPPED.search(text) if "skipped" in text else None
     nan_iterations = _NAN_ITERATIONS.search(text) if "nan iter" in text else None
     return TrainStep(
-        at=line.at,
-        origin=line.origin,
-        when=line.when,
-        message=line.text,
-        repeated=line.repeated,
+        **told_by(line),
         step=step,
         loss=loss,
         grad_norm=_number(_GRAD_NORM, text) if "norm" in text else None,
@@ -149,10 +145,6 @@ def _end(line: LogLine) -> TrainEnd | None:
     if match is None:
         return None
     return TrainEnd(
-        at=line.at,
-        origin=line.origin,
-        when=line.when,
-        message=text,
-        repeated=line.repeated,
+        **told_by(line, text),
         by_exit_code=match["exit_code"] is not None,
     )
