@@ -167,6 +167,7 @@ class _Run:
             if repeat.last is None:
                 continue
             self.by_kind[repeat.event.kind] += repeat.times
+            self.identity.saw_again(repeat.event, repeat.last, repeat.last_order)
             if not repeat.findings:
                 self.unclaimed.feed(repeat.event, repeat.last_order, repeat.times)
             for finding in repeat.findings:
