@@ -22,6 +22,7 @@ from nccl_logscan.diagnosis.endings import Endings
 from nccl_logscan.diagnosis.excerpts import Excerpts, Site
 from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.diagnosis.folding import OpenFinding
+from nccl_logscan.diagnosis.hang.recordings import Recordings
 from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.diagnosis.job import JobFacts
 from nccl_logscan.diagnosis.matcher import Matcher
@@ -124,6 +125,7 @@ class _Run:
         self.job = JobFacts(self.identity)
         self.unclaimed = Unclaimed()
         self.timeline = Timeline()
+        self.recordings = Recordings()
         self.detectors: tuple[Detector, ...] = tuple(detector() for detector in DETECTORS)
         self.by_kind: Counter[str] = Counter()
         self.order = 0
@@ -227,7 +229,7 @@ class _Run:
 
     def _findings(self) -> tuple[Finding, ...]:
         matched = self.matcher.close(self.identity)
-        scene = Scene(self.identity, self.endings, matched)
+        scene = Scene(self.identity, self.endings, matched, self.recordings)
         by_detector = {rule.match.detector: rule for rule in self.rulebook.rules.values() if rule.match.detector}
         detected = [
             finding_of(detection, by_detector[detection.detector])

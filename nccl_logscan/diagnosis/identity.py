@@ -271,6 +271,16 @@ class Identity:
         lone = len(self._tasks) == 1 and self._world > 1
         return not self._task_is_node and not lone and (self._world == 0 or task < self._world)
 
+    def hears(self, rank: int) -> bool:
+        """Whether a rank's output is among the inputs, so that it would have been read had the rank said something.
+
+        It is if the rank spoke. Else one log may hold all ranks' output, or a log of several ranks those in between.
+        """
+        if rank in self._ranks:
+            return True
+        several = [ranks for ranks in self._sources.values() if len(ranks) > 1]
+        return len(self._sources) <= 1 or any(min(ranks) < rank < max(ranks) for ranks in several)
+
     def host_of(self, rank: int) -> str | None:
         """Return the host of a global rank."""
         process = self._process_of(rank)
