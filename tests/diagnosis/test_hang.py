@@ -1,9 +1,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
+from recorded import STEP, WORLD, blamed, calls, dump, recordings, with_peers
 
 from nccl_logscan.diagnosis.hang.blame import Fault
 from nccl_logscan.diagnosis.hang.mismatch import find_mismatches
-from tests.diagnosis.recorded import STEP, WORLD, blamed, calls, dump, recordings, with_peers
 
 PAIRS = {"0": (0, 1, 2, 3), "5": (0, 1), "6": (2, 3)}
 
