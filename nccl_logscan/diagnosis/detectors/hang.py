@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from datetime import timedelta
+from typing import ClassVar, NamedTuple
 
 from nccl_logscan.diagnosis.detectors.detection import Detection, Scene
 from nccl_logscan.diagnosis.excerpts import TEXT_LIMIT, Excerpt, Site
+from nccl_logscan.diagnosis.groups import guid_of
 from nccl_logscan.diagnosis.hang.accounts import Account, Accounts
 from nccl_logscan.diagnosis.hang.blame import Blame, Fault, Roll, find_blame
 from nccl_logscan.diagnosis.hang.mismatch import Mismatch, find_mismatches, odd_ones
-from nccl_logscan.diagnosis.hang.progress import Progress
+from nccl_logscan.diagnosis.hang.progress import WORLD, Progress
 from nccl_logscan.diagnosis.hang.recordings import Recordings
+from nccl_logscan.diagnosis.identity import Identity, who
 from nccl_logscan.events.model import (
     Event,
     LogText,
@@ -40,13 +43,21 @@ _DETECTORS = {
 }
 
 
+class _LastWords(NamedTuple):
+    """A process's last line before some watchdog spoke in its source."""
+
+    event: Event
+    text: str
+    order: int
+
+
 @dataclass(frozen=True, slots=True)
 class _Stage:
     """All that is known of a hang: accounts by rank, dumps, and each rank's last words before its first account."""
 
     accounts: dict[int, Account]
     recordings: Recordings
-    last_words: dict[int, tuple[Event, str]]
+    last_words: dict[int, _LastWords]
 
 
 class Hang:
@@ -59,7 +70,7 @@ class Hang:
 
     def __init__(self) -> None:
         self._accounts = Accounts()
-        self._last_words: dict[int, tuple[Event, str]] = {}
+        self._last_words: dict[tuple[int, str], _LastWords] = {}
 
     def feed(self, event: Event, site: Site) -> None:
         """Note what a rank says of its work, and its last line before the first time-out."""
@@ -69,15 +80,24 @@ class Hang:
             self._accounts.feed(event, site)
 
     def _hear(self, event: Event, site: Site) -> None:
-        rank = event.origin.rank
-        if rank is None or self._accounts.speaks_in(event.at.source) or not event.message.strip():
+        """Keep each process's last line: the layers below share one origin among its lines."""
+        if self._accounts.speaks_in(event.at.source) or not event.message.strip():
             return
-        if rank in self._last_words or len(self._last_words) < _LIMIT:
-            self._last_words[rank] = (event, site.text)
+        key = (id(event.origin), event.at.source)
+        if key in self._last_words or len(self._last_words) < _LIMIT:
+            self._last_words[key] = _LastWords(event, site.text, site.order)
+
+    def _last_by_rank(self, identity: Identity) -> dict[int, _LastWords]:
+        by_rank: dict[int, _LastWords] = {}
+        for words in sorted(self._last_words.values(), key=lambda words: words.order):
+            rank = identity.rank_of(who(words.event))
+            if rank is not None:
+                by_rank[rank] = words
+        return by_rank
 
     def conclude(self, scene: Scene) -> Iterator[Detection]:
         """Yield mismatches first, then what the waits end in."""
-        stage = _Stage(self._accounts.by_rank(scene.identity), scene.recordings, self._last_words)
+        stage = _Stage(self._accounts.by_rank(scene.identity), scene.recordings, self._last_by_rank(scene.identity))
         told = self._accounts.progress(stage.accounts, scene.identity)
         recorded = scene.recordings.progress()
         if not told.waiting() and not recorded.waiting():
@@ -206,7 +226,7 @@ def _operation(blame: Blame, progress: Progress) -> str:
 def _notes(blame: Blame, stage: _Stage) -> Iterator[str]:
     one = blame.ranks[0] if len(blame.ranks) == 1 else None
     if one is not None and one in stage.last_words:
-        event, _ = stage.last_words[one]
+        event = stage.last_words[one].event
         yield f"The last that rank {one} said before was: {event.message.strip()[:120]} ({event.at})."
     if one is not None and (last := stage.recordings.last_call(one)) is not None:
         site = stage.recordings.site(last.site)
@@ -217,9 +237,36 @@ def _notes(blame: Blame, stage: _Stage) -> Iterator[str]:
             site := stage.recordings.site_of(rank, blame.group, blame.wait.sequence)
         ):
             yield f"The others wait in the call at {site}."
+    yield from _began(blame, stage)
     if blame.through:
         passed = ", ".join(str(rank) for rank in blame.through[:_NAMED])
         yield f"Ranks that wait themselves pass the stall on to others: {passed}."
+
+
+def _began(blame: Blame, stage: _Stage) -> Iterator[str]:
+    """When the wait began, by the clock of a rank that waited; who was told of the time-out by whom."""
+    timeouts = [timeout for rank in blame.waiting if (timeout := _timeout_of(rank, blame.group, stage)) is not None]
+    for timeout in timeouts[:1]:
+        waited = timeout.elapsed_ms if timeout.elapsed_ms is not None else timeout.timeout_ms
+        if timeout.when is not None and waited is not None:
+            began = timeout.when.value - timedelta(milliseconds=waited)
+            yield f"The wait began {waited / 1000:g} s before its time ran out, at {began:%H:%M:%S} by the waiter's clock."
+    notified = {
+        rank: account.notified_by
+        for rank, account in stage.accounts.items()
+        if account.notified_by is not None and not account.timeouts
+    }
+    if notified and len(notified) <= _NAMED:
+        told = "; ".join(f"rank {rank} by rank {by}" for rank, by in sorted(notified.items()))
+        yield f"Told of the time-out by another rank, and not out of time themselves: {told}."
+
+
+def _timeout_of(rank: int, group: str, stage: _Stage) -> TorchWatchdogTimeout | None:
+    account = stage.accounts.get(rank)
+    if account is None:
+        return None
+    named = (timeout for name, timeout in account.timeouts.items() if (guid_of(name) or WORLD) == group)
+    return next(named, None)
 
 
 def _agreement(sides: tuple[Progress, Progress], roll: Roll) -> Iterator[str]:
@@ -249,7 +296,7 @@ def _proof(
             excerpts.append(account.excerpts[0] if rank not in heard and account.timeouts else account.excerpts[-1])
             orders.append(account.order)
         if rank in heard and rank in stage.last_words:
-            event, text = stage.last_words[rank]
+            event, text, _ = stage.last_words[rank]
             excerpts.append(Excerpt(event.at, text[:TEXT_LIMIT], event.origin, event.when, None, ()))
         recorded = _recorded(rank, stage.recordings, group, sequence)
         if recorded is not None:

@@ -24,13 +24,14 @@ Told = TorchWatchdogTimeout | TorchWorkStatus | TorchDumpSignal
 @dataclass(slots=True)
 class Account:
     """What one process's watchdogs said: its time-outs and its standings, by process group as printed ("" where none
-    was), the order of its first line, and the lines themselves.
+    was), the order of its first line, the rank that told it of a time-out, and the lines themselves.
     """
 
     order: int
     group_ranks: dict[str, int] = field(default_factory=dict)
     timeouts: dict[str, TorchWatchdogTimeout] = field(default_factory=dict)
     standings: dict[str, Standing] = field(default_factory=dict)
+    notified_by: int | None = None
     excerpts: list[Excerpt] = field(default_factory=list)
 
     def learn(self, event: Told) -> None:
@@ -43,6 +44,8 @@ class Account:
         if isinstance(event, TorchWatchdogTimeout):
             self.timeouts.setdefault(group, event)
             return
+        if isinstance(event, TorchDumpSignal) and self.notified_by is None:
+            self.notified_by = event.initiator
         if isinstance(event, TorchWorkStatus) and group:
             self._tell_group(event, group)
         standing = Standing(_count(event.last_enqueued), _count(event.last_completed))

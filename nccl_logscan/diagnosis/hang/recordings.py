@@ -126,6 +126,11 @@ class Recordings:
         """The ranks that left a dump."""
         return tuple(sorted(self._by_rank))
 
+    def at_rest(self) -> bool:
+        """Whether every member of every group left a dump, and none of them waits for anything."""
+        members = {rank for ranks in self._members.values() for rank in ranks}
+        return bool(members) and members <= self._by_rank.keys() and not self.progress().waiting()
+
     @property
     def members(self) -> Mapping[str, tuple[int, ...]]:
         """The global ranks of each group, in the order of their group ranks."""
