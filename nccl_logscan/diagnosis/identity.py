@@ -199,6 +199,11 @@ class Identity:
         if size <= LARGEST_WORLD:
             self._world = max(self._world, size)
 
+    def learn_rank(self, rank: int) -> None:
+        """Learn that a rank left something of its own among the inputs."""
+        if 0 <= rank < LARGEST_WORLD:
+            self._ranks.add(rank)
+
     def learn_source(self, name: str) -> None:
         """Learn from a file's name which rank wrote it."""
         if (rank := rank_in_name(name)) is not None:

@@ -250,7 +250,7 @@ def _began(blame: Blame, stage: _Stage) -> Iterator[str]:
         waited = timeout.elapsed_ms if timeout.elapsed_ms is not None else timeout.timeout_ms
         if timeout.when is not None and waited is not None:
             began = timeout.when.value - timedelta(milliseconds=waited)
-            yield f"The wait began {waited / 1000:g} s before its time ran out, at {began:%H:%M:%S} by the waiter's clock."
+            yield f"The wait began {waited / 1000:g} s before its time ran out, at {began:%H:%M:%S} by its clock."
     notified = {
         rank: account.notified_by
         for rank, account in stage.accounts.items()

@@ -126,6 +126,7 @@ class Recordings:
         """The ranks that left a dump."""
         return tuple(sorted(self._by_rank))
 
+    @property
     def at_rest(self) -> bool:
         """Whether every member of every group left a dump, and none of them waits for anything."""
         members = {rank for ranks in self._members.values() for rank in ranks}
