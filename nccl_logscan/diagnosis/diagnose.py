@@ -124,9 +124,7 @@ _AT_REST = (
 )
 
 
-def _without_cause(
-    ranking: Ranking, findings: tuple[Finding, ...], endings: Endings, signs: _Signs
-) -> Diagnosis:
+def _without_cause(ranking: Ranking, findings: tuple[Finding, ...], endings: Endings, signs: _Signs) -> Diagnosis:
     failed = bool(ranking.consequences or endings.failed or signs.unexplained)
     troubled = failed and not endings.finished
     alive = endings.stepped or (endings.said_end and not endings.aborted) or endings.finished

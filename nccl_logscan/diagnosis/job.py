@@ -19,7 +19,8 @@ from nccl_logscan.events.model import (
     NcclNetwork,
     NcclVersion,
     TrainStep,
-)from nccl_logscan.recorder.model import Dump
+)
+from nccl_logscan.recorder.model import Dump
 
 _LIMIT = 512
 _VALUES = 64

@@ -228,10 +228,8 @@ def _notes(blame: Blame, stage: _Stage) -> Iterator[str]:
     if one is not None and one in stage.last_words:
         event = stage.last_words[one].event
         yield f"The last that rank {one} said before was: {event.message.strip()[:120]} ({event.at})."
-    if one is not None and (last := stage.recordings.last_call(one)) is not None:
-        site = stage.recordings.site(last.site)
-        number = "" if last.sequence is None else f" (number {last.sequence} of group {last.group})"
-        yield f"Rank {one}'s last call was {last.operation}{number}" + (f", at {site}." if site else ".")
+    if one is not None:
+        yield from _last_calls(one, stage.recordings)
     for rank in blame.waiting[:1]:
         if blame.wait.sequence is not None and (
             site := stage.recordings.site_of(rank, blame.group, blame.wait.sequence)
@@ -241,6 +239,18 @@ def _notes(blame: Blame, stage: _Stage) -> Iterator[str]:
     if blame.through:
         passed = ", ".join(str(rank) for rank in blame.through[:_NAMED])
         yield f"Ranks that wait themselves pass the stall on to others: {passed}."
+
+
+def _last_calls(rank: int, recordings: Recordings) -> Iterator[str]:
+    """The last call of a late rank, and where its program last called anything."""
+    last, from_python = recordings.last_call(rank), recordings.last_from_python(rank)
+    if last is not None:
+        number = "" if last.sequence is None else f" (number {last.sequence} of group {last.group})"
+        site = recordings.site(last.site)
+        yield f"Rank {rank}'s last call was {last.operation}{number}" + (f", at {site}." if site else ".")
+    if from_python is not None and from_python is not last:
+        site = recordings.site(from_python.site)
+        yield f"The last that its recorder saw come from Python was {from_python.operation}, at {site}."
 
 
 def _began(blame: Blame, stage: _Stage) -> Iterator[str]:

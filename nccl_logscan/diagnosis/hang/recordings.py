@@ -101,6 +101,7 @@ class _Recorded:
     standings: dict[str, Standing] = field(default_factory=dict)
     peer_waits: list[tuple[str, tuple[int, int], Call]] = field(default_factory=list)
     last: LastCall | None = None
+    last_from_python: LastCall | None = None
 
 
 class Recordings:
@@ -160,6 +161,8 @@ class Recordings:
     def _enter(self, recorded: _Recorded, call: Call) -> None:
         site = self._site(call.frames)
         recorded.last = LastCall(call.group, call.operation, call.sequence, site, call.state)
+        if site:
+            recorded.last_from_python = recorded.last
         if call.peers is not None:
             self._enter_peers(recorded, call, call.peers)
         elif call.sequence is not None:
@@ -289,6 +292,11 @@ class Recordings:
         """Return the last call that a rank issued."""
         recorded = self._by_rank.get(rank)
         return None if recorded is None else recorded.last
+
+    def last_from_python(self, rank: int) -> LastCall | None:
+        """Return the last call of a rank whose Python stack was recorded: those of autograd's threads have none."""
+        recorded = self._by_rank.get(rank)
+        return None if recorded is None else recorded.last_from_python
 
     def signature(self, number: int) -> Signature | None:
         """Return a signature by its number in a history; None for 0."""
