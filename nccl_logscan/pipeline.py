@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import BinaryIO, Protocol
 
 from nccl_logscan.diagnosis.detectors import DETECTORS, Detector, Scene
+from nccl_logscan.diagnosis.detectors.hang import Hang
 from nccl_logscan.diagnosis.diagnose import diagnose, finding_of
 from nccl_logscan.diagnosis.endings import Endings
 from nccl_logscan.diagnosis.excerpts import Excerpts, Site
@@ -133,7 +134,11 @@ class _Run:
         self.timeline = Timeline()
         self.recordings = Recordings()
         self.dump_notes: list[str] = []
-        self.detectors: tuple[Detector, ...] = tuple(detector() for detector in DETECTORS)
+        self.hang = Hang()
+        self.detectors: tuple[Detector, ...] = (
+            self.hang,
+            *(detector() for detector in DETECTORS if detector is not Hang),
+        )
         self.by_kind: Counter[str] = Counter()
         self.order = 0
         self._listeners: dict[str, tuple[Callable[[Event, Site], None], ...]] = {}
@@ -246,6 +251,7 @@ class _Run:
             findings=findings,
             plan=make_plan(diagnosis),
             timeline=self.timeline.conclude(findings, self.identity),
+            standings=self.hang.standings(self.identity, self.recordings),
             job=self.job.conclude(),
             coverage=self._coverage(sources, seconds),
             unclaimed=self.unclaimed.conclude(),

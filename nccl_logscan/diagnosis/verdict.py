@@ -133,6 +133,25 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
+class RankStanding:
+    """How far one rank came in one process group (None: it is not told in any), and its last words.
+
+    `last_enqueued` and `last_completed` are sequence numbers; `waits_in` is the operation of the call that it issued
+    and that did not finish, `waits_at` its number. `recorded`: its flight recorder's dump was read.
+    """
+
+    rank: int
+    host: str | None
+    process_group: str | None
+    last_enqueued: int | None
+    last_completed: int | None
+    waits_in: str | None
+    waits_at: int | None
+    recorded: bool
+    last_words: TimelineEntry | None
+
+
+@dataclass(frozen=True, slots=True)
 class ScannedInput:
     """One input as it was read. `kind`: text, flight_recorder, torchelastic_error, kernel_log, config."""
 
@@ -189,6 +208,7 @@ class ScanResult:
     findings: tuple[Finding, ...]
     plan: tuple[PlannedStep, ...]
     timeline: tuple[TimelineEntry, ...]
+    standings: tuple[RankStanding, ...]
     job: Job
     coverage: Coverage
     unclaimed: tuple[UnclaimedGroup, ...]

@@ -14,9 +14,10 @@ from nccl_logscan.diagnosis.groups import guid_of
 from nccl_logscan.diagnosis.hang.accounts import Account, Accounts
 from nccl_logscan.diagnosis.hang.blame import Blame, Fault, Roll, find_blame
 from nccl_logscan.diagnosis.hang.mismatch import Mismatch, find_mismatches, odd_ones
-from nccl_logscan.diagnosis.hang.progress import WORLD, Progress
+from nccl_logscan.diagnosis.hang.progress import WORLD, Progress, Standing
 from nccl_logscan.diagnosis.hang.recordings import Recordings
 from nccl_logscan.diagnosis.identity import Identity, who
+from nccl_logscan.diagnosis.verdict import RankStanding, TimelineEntry
 from nccl_logscan.events.model import (
     Event,
     LogText,
@@ -107,6 +108,34 @@ class Hang:
             yield _mismatched(mismatch, stage)
         if not mismatches:
             yield from _waited_for(recorded.completed_by(told), (told, recorded), stage, scene)
+
+    def standings(self, identity: Identity, recordings: Recordings) -> tuple[RankStanding, ...]:
+        """Return where every rank stood in each group, by rank; empty where nobody waited."""
+        recorded = recordings.progress()
+        progress = recorded.completed_by(self._accounts.progress(self._accounts.by_rank(identity), identity))
+        if not progress.waiting():
+            return ()
+        ranks = sorted({*progress.standings, *identity.ranks})
+        return tuple(
+            _row(rank, group, standing, identity, recorded=rank in recorded.whole)
+            for rank in ranks
+            for group, standing in (progress.standings.get(rank) or {None: Standing()}).items()
+        )
+
+
+def _row(rank: int, group: str | None, standing: Standing, identity: Identity, *, recorded: bool) -> RankStanding:
+    seen, host, wait = identity.last_seen(rank), identity.host_of(rank), standing.wait
+    return RankStanding(
+        rank=rank,
+        host=host,
+        process_group=group,
+        last_enqueued=standing.enqueued,
+        last_completed=standing.completed,
+        waits_in=None if wait is None else wait.operation,
+        waits_at=None if wait is None else wait.sequence,
+        recorded=recorded,
+        last_words=None if seen is None else TimelineEntry(seen.when, rank, host, "last words", seen.text, seen.at),
+    )
 
 
 # --- Mismatches -------------------------------------------------------------------------------------------
