@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import ClassVar, NamedTuple
@@ -119,8 +119,13 @@ class Hang:
         return tuple(
             _row(rank, group, standing, identity, recorded=rank in recorded.whole)
             for rank in ranks
-            for group, standing in (progress.standings.get(rank) or {None: Standing()}).items()
+            for group, standing in _by_group(progress.standings.get(rank))
         )
+
+
+def _by_group(standings: Mapping[str, Standing] | None) -> list[tuple[str | None, Standing]]:
+    """A rank's standings; of one that tells none, one without a group."""
+    return [*standings.items()] if standings else [(None, Standing())]
 
 
 def _row(rank: int, group: str | None, standing: Standing, identity: Identity, *, recorded: bool) -> RankStanding:
