@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import BinaryIO, Protocol
 
+from nccl_logscan.diagnosis.clocks import Clocks
 from nccl_logscan.diagnosis.detectors import DETECTORS, Detector, Scene
 from nccl_logscan.diagnosis.diagnose import diagnose, finding_of
 from nccl_logscan.diagnosis.endings import Endings
@@ -121,6 +122,7 @@ class _Run:
         self.matcher = Matcher(rulebook)
         self.identity = Identity()
         self.endings = Endings()
+        self.clocks = Clocks()
         self.job = JobFacts(self.identity)
         self.unclaimed = Unclaimed()
         self.timeline = Timeline()
@@ -197,7 +199,14 @@ class _Run:
 
     def _listening(self, kind: str) -> tuple[Callable[[Event, Site], None], ...]:
         """Who wants to see events of a kind, besides the matcher."""
-        everyone: tuple[_Listener, ...] = (self.identity, self.endings, self.job, self.timeline, *self.detectors)
+        everyone: tuple[_Listener, ...] = (
+            self.identity,
+            self.endings,
+            self.clocks,
+            self.job,
+            self.timeline,
+            *self.detectors,
+        )
         return tuple(one.feed for one in everyone if not one.kinds or kind in one.kinds)
 
     def conclude(self, sources: Sequence[LineSource], seconds: float) -> ScanResult:
@@ -205,17 +214,18 @@ class _Run:
         self.matcher.finish()
         for event, order in self.matcher.unmet():
             self.unclaimed.feed(event, order)
+        self.clocks.align(self.identity.place_of)
         findings = self._findings()
         if not findings and self.by_kind.keys() <= _UNKNOWN_KINDS:
             raise _nothing_to_judge(sources)
         torn = any(source.note is not None and source.lines_read > 0 for source in sources)
         unexplained = not all(self.endings.went_on_after(*last) for last in self.unclaimed.last.items())
-        diagnosis = diagnose(findings, self.endings, self.identity, torn=torn, unexplained=unexplained)
+        diagnosis = diagnose(findings, self.endings, self.identity, self.clocks, torn=torn, unexplained=unexplained)
         return ScanResult(
             diagnosis=diagnosis,
             findings=findings,
             plan=make_plan(diagnosis),
-            timeline=self.timeline.conclude(findings, self.identity),
+            timeline=self.timeline.conclude(findings, self.identity, self.clocks),
             job=self.job.conclude(),
             coverage=self._coverage(sources, seconds),
             unclaimed=self.unclaimed.conclude(),
@@ -226,7 +236,7 @@ class _Run:
         )
 
     def _findings(self) -> tuple[Finding, ...]:
-        matched = self.matcher.close(self.identity)
+        matched = self.matcher.close(self.identity, self.clocks)
         scene = Scene(self.identity, self.endings, matched)
         by_detector = {rule.match.detector: rule for rule in self.rulebook.rules.values() if rule.match.detector}
         detected = [

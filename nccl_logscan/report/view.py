@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from nccl_logscan.diagnosis.findings import Evidence, Finding
 from nccl_logscan.diagnosis.verdict import (
+    Aligned,
     Cited,
     Communicator,
     Coverage,
@@ -172,12 +173,23 @@ def _moment(entry: TimelineEntry) -> dict[str, Any]:
     return {
         "time": _time(entry.when),
         "clock": entry.when.clock if entry.when else None,
+        "aligned": _aligned(entry.aligned),
         "rank": entry.rank,
         "host": entry.host,
         "kind": entry.kind,
         "text": entry.text,
         "file": entry.at.source,
         "line": entry.at.line,
+    }
+
+
+def _aligned(aligned: Aligned | None) -> dict[str, Any] | None:
+    if aligned is None:
+        return None
+    return {
+        "time": aligned.value.isoformat(timespec="milliseconds"),
+        "clock": aligned.clock,
+        "uncertainty": round(aligned.uncertainty, 3),
     }
 
 
