@@ -11,7 +11,7 @@ DRIFT = timedelta(seconds=5)
 
 
 class Position(NamedTuple):
-    """A line of an input.
+    """A line of an input; line 0 stands for an input without lines (a flight recorder's dump) as a whole.
 
     `line` counts from 1 by line feeds alone; `offset` is that of the line's first byte in the
     decoded (decompressed) stream, from 0. A named tuple, since every line of a log makes one: half a
@@ -23,7 +23,7 @@ class Position(NamedTuple):
     offset: int
 
     def __str__(self) -> str:
-        return f"{self.source}:{self.line}"
+        return f"{self.source}:{self.line}" if self.line else self.source
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,9 @@ PLAIN = 70
 TEARDOWN = 25
 # Faults that stand although the job went on, since the run's result is what failed.
 _LASTING = frozenset({Category.MIXED_PRECISION_OVERFLOW})
-_WATCHDOG = frozenset({"torch.watchdog-timeout", "rank-behind", "rank-absent", "watchdog-mismatch"})
+_WATCHDOG = frozenset(
+    {"torch.watchdog-timeout", "rank-behind", "rank-absent", "watchdog-mismatch", "collective-order", "all-entered"}
+)
 _EXITS = frozenset({"elastic.exit", "process.exit"})
 _RAISED = frozenset({"python.exception"})
 _OF_THE_LIBRARY = frozenset(

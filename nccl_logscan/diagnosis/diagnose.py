@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from nccl_logscan.diagnosis.causes import Ranking, known_order, rank_causes
 from nccl_logscan.diagnosis.clocks import Clocks
@@ -53,16 +54,19 @@ def diagnose(
     *,
     torn: bool = False,
     unexplained: bool = False,
+    at_rest: bool = False,
 ) -> Diagnosis:
     """Return the verdict over all findings.
 
     `torn`: an input ended before its end, so that silence proves nothing;
-    `unexplained`: exceptions were raised that no rule knows.
+    `unexplained`: exceptions were raised that no rule knows; `at_rest`: every rank left a dump, in which it waits for
+    nothing.
     """
     findings = tuple(findings)
     ranking = rank_causes(findings, endings, clocks)
     if ranking.cause is None:
-        return _without_cause(ranking, findings, endings, torn=torn, unexplained=unexplained)
+        signs = _Signs(torn=torn, unexplained=unexplained, at_rest=at_rest)
+        return _without_cause(ranking, findings, endings, signs)
     cause = ranking.cause
     culprit = find_culprit(cause, identity, endings, clocks)
     return Diagnosis(
@@ -103,25 +107,40 @@ def fill(template: str, values: Mapping[str, str]) -> str | None:
     return template.format_map(values)
 
 
-def _without_cause(
-    ranking: Ranking, findings: tuple[Finding, ...], endings: Endings, *, torn: bool, unexplained: bool
-) -> Diagnosis:
-    failed = bool(ranking.consequences or endings.failed or unexplained)
+@dataclass(frozen=True, slots=True)
+class _Signs:
+    """What the inputs show beside findings, as `diagnose` is told it."""
+
+    torn: bool
+    unexplained: bool
+    at_rest: bool
+
+
+_FINISHED = ("the job finished.", "The job says that it finished.")
+_STEPPED = (
+    "training made progress to the end of the log.",
+    "The log shows steps and no failure; it names no end.",
+)
+_AT_REST = (
+    "no rank waited in a collective when the flight recorders were written out.",
+    "Every rank left a dump, and all calls in them are completed.",
+)
+
+
+def _without_cause(ranking: Ranking, findings: tuple[Finding, ...], endings: Endings, signs: _Signs) -> Diagnosis:
+    failed = bool(ranking.consequences or endings.failed or signs.unexplained)
     troubled = failed and not endings.finished
     alive = endings.stepped or (endings.said_end and not endings.aborted) or endings.finished
-    if troubled or torn or not alive:
-        return _unknown(ranking, torn=torn, failed=failed)
+    if troubled or signs.torn or not (alive or signs.at_rest):
+        return _unknown(ranking, torn=signs.torn, failed=failed)
     benign = [finding for finding in findings if finding.rule.role is Role.BENIGN]
-    said = (
-        "The job says that it finished." if endings.finished else "The log shows steps and no failure; it names no end."
-    )
+    well, said = _FINISHED if endings.finished else _STEPPED if alive else _AT_REST
     return Diagnosis(
         category=Category.NONE,
         basis=Basis.NONE,
         level=Level.ESTABLISHED if endings.finished else Level.LIKELY,
         confidence=0.97 if endings.finished else 0.75,
-        headline="Nothing failed: "
-        + ("the job finished." if endings.finished else "training made progress to the end of the log."),
+        headline=f"Nothing failed: {well}",
         reasons=(said, *_benign_reasons(benign), *_recovered_reasons(ranking)),
         culprit=_NOBODY,
         evidence=_cited(benign[:6], "context") + _cited(ranking.recovered[:6], "context"),

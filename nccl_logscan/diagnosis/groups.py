@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, TypeVar
 
-from nccl_logscan.events.model import TorchProcessGroup, TorchWatchdogTimeout, TorchWorkStatus
+from nccl_logscan.events.model import TorchDumpSignal, TorchProcessGroup, TorchWatchdogTimeout, TorchWorkStatus
 
 _GROUPS = 8_192
 _MEMBERS = 262_144
@@ -23,7 +23,7 @@ _SAID_BY = 4
 _GLOBAL_RANK = re.compile(r"\bglobal rank: (\d{1,7})\b")
 
 Sayer = TypeVar("Sayer")
-GROUP_EVENTS = (TorchProcessGroup, TorchWatchdogTimeout, TorchWorkStatus)
+GROUP_EVENTS = (TorchDumpSignal, TorchProcessGroup, TorchWatchdogTimeout, TorchWorkStatus)
 """The events that may name a process group and the speaker's rank there."""
 
 

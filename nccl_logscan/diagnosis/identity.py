@@ -212,6 +212,11 @@ class Identity:
         if size <= LARGEST_WORLD:
             self._world = max(self._world, size)
 
+    def learn_rank(self, rank: int) -> None:
+        """Learn that a rank left something of its own among the inputs."""
+        if 0 <= rank < LARGEST_WORLD:
+            self._ranks.add(rank)
+
     def learn_source(self, name: str) -> None:
         """Learn from a file's name which rank wrote it."""
         self._names.add(name)
@@ -284,6 +289,16 @@ class Identity:
     def _tasks_are_ranks(self, task: int) -> bool:
         lone = len(self._tasks) == 1 and self._world > 1
         return not self._task_is_node and not lone and (self._world == 0 or task < self._world)
+
+    def hears(self, rank: int) -> bool:
+        """Whether a rank's output is among the inputs, so that it would have been read had the rank said something.
+
+        It is if the rank spoke. Else one log may hold all ranks' output, or a log of several ranks those in between.
+        """
+        if rank in self._ranks:
+            return True
+        several = [ranks for ranks in self._sources.values() if len(ranks) > 1]
+        return len(self._sources) <= 1 or any(min(ranks) < rank < max(ranks) for ranks in several)
 
     def host_of(self, rank: int) -> str | None:
         """Return the host of a global rank."""
