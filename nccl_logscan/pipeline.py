@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import BinaryIO, Protocol
 
+from nccl_logscan.diagnosis.clocks import Clocks
 from nccl_logscan.diagnosis.detectors import DETECTORS, Detector, Scene
 from nccl_logscan.diagnosis.detectors.hang import Hang
 from nccl_logscan.diagnosis.diagnose import diagnose, finding_of
@@ -129,6 +130,7 @@ class _Run:
         self.matcher = Matcher(rulebook)
         self.identity = Identity()
         self.endings = Endings()
+        self.clocks = Clocks()
         self.job = JobFacts(self.identity)
         self.unclaimed = Unclaimed()
         self.timeline = Timeline()
@@ -225,7 +227,14 @@ class _Run:
 
     def _listening(self, kind: str) -> tuple[Callable[[Event, Site], None], ...]:
         """Who wants to see events of a kind, besides the matcher."""
-        everyone: tuple[_Listener, ...] = (self.identity, self.endings, self.job, self.timeline, *self.detectors)
+        everyone: tuple[_Listener, ...] = (
+            self.identity,
+            self.endings,
+            self.clocks,
+            self.job,
+            self.timeline,
+            *self.detectors,
+        )
         return tuple(one.feed for one in everyone if not one.kinds or kind in one.kinds)
 
     def conclude(self, sources: Sequence[LineSource], seconds: float) -> ScanResult:
@@ -233,6 +242,7 @@ class _Run:
         self.matcher.finish()
         for event, order in self.matcher.unmet():
             self.unclaimed.feed(event, order)
+        self.clocks.align(self.identity.place_of)
         findings = self._findings()
         if not findings and self.by_kind.keys() <= _UNKNOWN_KINDS:
             raise _nothing_to_judge(sources)
@@ -242,6 +252,7 @@ class _Run:
             findings,
             self.endings,
             self.identity,
+            self.clocks,
             torn=torn,
             unexplained=unexplained,
             at_rest=self.recordings.at_rest,
@@ -250,7 +261,7 @@ class _Run:
             diagnosis=diagnosis,
             findings=findings,
             plan=make_plan(diagnosis),
-            timeline=self.timeline.conclude(findings, self.identity),
+            timeline=self.timeline.conclude(findings, self.identity, self.clocks),
             standings=self.hang.standings(self.identity, self.recordings),
             job=self.job.conclude(),
             coverage=self._coverage(sources, seconds),
@@ -262,8 +273,8 @@ class _Run:
         )
 
     def _findings(self) -> tuple[Finding, ...]:
-        matched = self.matcher.close(self.identity)
-        scene = Scene(self.identity, self.endings, matched, self.recordings)
+        matched = self.matcher.close(self.identity, self.clocks)
+        scene = Scene(self.identity, self.endings, matched, self.recordings, self.clocks)
         by_detector = {rule.match.detector: rule for rule in self.rulebook.rules.values() if rule.match.detector}
         detected = [
             finding_of(detection, by_detector[detection.detector])

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from nccl_logscan.diagnosis.causes import Ranking, known_order, rank_causes
+from nccl_logscan.diagnosis.clocks import Clocks
 from nccl_logscan.diagnosis.confidence import confidence_of, level_of
 from nccl_logscan.diagnosis.culprit import find_culprit
 from nccl_logscan.diagnosis.detectors import Detection
@@ -19,6 +20,7 @@ from nccl_logscan.rulebook.rule import Rule
 from nccl_logscan.taxonomy import Action, Basis, Category, Level, Role
 
 _EVIDENCE = 24
+_CLOCKS = 3
 _NOBODY = Culprit()
 _FAILED = "Something failed, but this log does not say what."
 _TORN = "No failure is in what could be read, but a log ends in the middle."
@@ -48,6 +50,7 @@ def diagnose(
     findings: Iterable[Finding],
     endings: Endings,
     identity: Identity,
+    clocks: Clocks,
     *,
     torn: bool = False,
     unexplained: bool = False,
@@ -60,19 +63,19 @@ def diagnose(
     nothing.
     """
     findings = tuple(findings)
-    ranking = rank_causes(findings, endings)
+    ranking = rank_causes(findings, endings, clocks)
     if ranking.cause is None:
         signs = _Signs(torn=torn, unexplained=unexplained, at_rest=at_rest)
         return _without_cause(ranking, findings, endings, signs)
     cause = ranking.cause
-    culprit = find_culprit(cause, identity, endings)
+    culprit = find_culprit(cause, identity, endings, clocks)
     return Diagnosis(
         category=cause.rule.category,
         basis=Basis.DETECTOR if cause.rule.match.detector else Basis.RULE,
-        level=level_of(ranking),
+        level=level_of(ranking, clocks),
         confidence=confidence_of(ranking),
         headline=headline(cause, culprit),
-        reasons=tuple(_reasons(ranking)),
+        reasons=tuple(_reasons(ranking, clocks)),
         culprit=culprit,
         evidence=_evidence(ranking, findings),
         action=cause.rule.action,
@@ -179,7 +182,7 @@ def _recovered_reasons(ranking: Ranking) -> Iterable[str]:
         yield f"{finding.rule.title} ({finding.first.at}), but the job went on."
 
 
-def _reasons(ranking: Ranking) -> Iterable[str]:
+def _reasons(ranking: Ranking, clocks: Clocks) -> Iterable[str]:
     cause = ranking.cause
     assert cause is not None
     who = f" ({_ranks(cause.ranks)})" if cause.ranks else ""
@@ -187,7 +190,7 @@ def _reasons(ranking: Ranking) -> Iterable[str]:
     yield f"{cause.rule.title}{who}{times}; see {cause.first.at}."
     yield from cause.notes
     followers = [finding for finding in ranking.consequences if finding.rule.category != cause.rule.category]
-    orders = {known_order(cause, finding) for finding in followers}
+    orders = {known_order(cause, finding, clocks) for finding in followers}
     lines = sum(finding.count for finding in followers)
     if followers and orders == {-1}:
         yield f"It comes before the {lines} lines of other trouble, which follow from it."
@@ -195,8 +198,18 @@ def _reasons(ranking: Ranking) -> Iterable[str]:
         yield f"It explains {lines} other lines; their order in time is not certain: the log has no common clock."
     elif followers:
         yield f"It explains {lines} other lines, some of which were written earlier."
+    yield from _clocks_apart(cause, followers, clocks)
     if cause.rule.role is Role.SYMPTOM:
         yield "It is a symptom: nothing in the log says what led to it."
+
+
+def _clocks_apart(cause: Finding, others: list[Finding], clocks: Clocks) -> Iterable[str]:
+    """Say by how much clocks differ that the order of the cause and its consequences rests on."""
+    instants = [finding.first.when for finding in others] + [sample.when for sample in cause.samples[1:]]
+    first = cause.first.when
+    if first is not None:
+        said = (clocks.statement(first, when) for when in instants if when is not None)
+        yield from list(dict.fromkeys(sentence for sentence in said if sentence is not None))[:_CLOCKS]
 
 
 def _ranks(ranks: tuple[int, ...]) -> str:

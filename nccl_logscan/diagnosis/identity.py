@@ -102,6 +102,8 @@ class Identity:
         self._by_pid: dict[int, list[_Process]] = {}
         self._rank_of_pid: dict[int, set[int]] = {}
         self._hosts: dict[str, None] = {}
+        self._hosts_of_source: dict[str, set[str]] = {}
+        self._names: set[str] = set()
         self._sources: dict[str, set[int]] = {}
         self._host_of_rank: dict[int, str] = {}
         self._pid_of_rank: dict[int, int] = {}
@@ -132,12 +134,23 @@ class Identity:
                 self._met.clear()
             self._met[id(origin)] = _Met(origin, event.at.source, last)
         self._last_of_rank = None
-        if origin.host is not None and origin.host not in self._hosts and len(self._hosts) < self._limit:
-            self._hosts[origin.host] = None
+        if origin.host is not None:
+            self._learn_host(event.at.source, origin.host)
         if origin.task is not None:
             self._learn_task(origin, origin.task)
         if origin.rank is not None and len(self._ranks) < self._limit:
             self._learn_rank(event, origin.rank)
+
+    def _learn_host(self, source: str, host: str) -> None:
+        if host not in self._hosts and len(self._hosts) < self._limit:
+            self._hosts[host] = None
+        known = self._hosts_of_source.get(source)
+        if known is None:
+            if len(self._hosts_of_source) >= self._limit:
+                return
+            known = self._hosts_of_source[source] = set()
+        if len(known) < _FEW:
+            known.add(short_host(host))
 
     def _learn_from(self, event: Event) -> None:
         if isinstance(event, NcclInit):
@@ -206,6 +219,7 @@ class Identity:
 
     def learn_source(self, name: str) -> None:
         """Learn from a file's name which rank wrote it."""
+        self._names.add(name)
         if (rank := rank_in_name(name)) is not None:
             self._ranks.add(rank)
 
@@ -300,6 +314,22 @@ class Identity:
         world = (rank, self._world)
         return next((process for process, known in self._in_world.items() if known == world), None)
 
+    def place_of(self, name: str) -> str | None:
+        """Return the host whose clock the times of a source, or of a host, are by.
+
+        A source without a host's name stands for itself; None where lines of several hosts or ranks are mixed in it.
+        """
+        if name not in self._names:
+            return short_host(name)
+        hosts = self._hosts_of_source.get(name, set())
+        if len(hosts) == 1:
+            return next(iter(hosts))
+        ranks = self._sources.get(name, set())
+        if hosts or len(ranks) > 1:
+            return None
+        host = self.host_of(next(iter(ranks))) if ranks else None
+        return name if host is None else short_host(host)
+
     def members(self, process_group: str) -> Mapping[int, int]:
         """Return group rank → global rank of a process group, as far as the logs tell; `12(tp)` or its GUID, `12`.
 
@@ -339,6 +369,12 @@ class Identity:
         """Return the ranks of the world that are not in `present`."""
         present = set(present)
         return tuple(rank for rank in range(self.world_size or 0) if rank not in present)
+
+
+def short_host(name: str) -> str:
+    """Return a host's name as NCCL prints it, to its first dot; an address whole."""
+    head, dot, rest = name.partition(".")
+    return head if dot and any(letter.isalpha() for letter in rest) else name
 
 
 def _is_later(one: _LastWord, other: _LastWord) -> bool:

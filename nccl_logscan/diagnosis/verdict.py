@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from nccl_logscan.diagnosis.findings import Evidence, Finding
 from nccl_logscan.position import Instant, Position
@@ -65,8 +66,19 @@ class Diagnosis:
 
 
 @dataclass(frozen=True, slots=True)
+class Aligned:
+    """A time as the clock named `clock` would have shown it, give or take `uncertainty` seconds."""
+
+    value: datetime
+    clock: str
+    uncertainty: float
+
+
+@dataclass(frozen=True, slots=True)
 class TimelineEntry:
-    """A moment worth showing. `clock` names whose clock `when` is by."""
+    """A moment worth showing. `clock` names whose clock `when` is by. `aligned`: None where no event that two clocks
+    saw ties it to another clock.
+    """
 
     when: Instant | None
     rank: int | None
@@ -74,6 +86,7 @@ class TimelineEntry:
     kind: str
     text: str
     at: Position
+    aligned: Aligned | None = None
 
 
 @dataclass(frozen=True, slots=True)

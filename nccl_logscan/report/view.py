@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from nccl_logscan.diagnosis.findings import Evidence, Finding
 from nccl_logscan.diagnosis.verdict import (
+    Aligned,
     Cited,
     Communicator,
     Coverage,
@@ -175,6 +176,7 @@ def _moment(entry: TimelineEntry) -> dict[str, Any]:
     return {
         "time": _time(entry.when),
         "clock": entry.when.clock if entry.when else None,
+        "aligned": _aligned(entry.aligned),
         "rank": entry.rank,
         "host": entry.host,
         "kind": entry.kind,
@@ -195,6 +197,16 @@ def _standing(standing: RankStanding) -> dict[str, Any]:
         "waits_at": standing.waits_at,
         "recorded": standing.recorded,
         "last_words": _moment(standing.last_words) if standing.last_words else None,
+    }
+
+
+def _aligned(aligned: Aligned | None) -> dict[str, Any] | None:
+    if aligned is None:
+        return None
+    return {
+        "time": aligned.value.isoformat(timespec="milliseconds"),
+        "clock": aligned.clock,
+        "uncertainty": round(aligned.uncertainty, 3),
     }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
+from nccl_logscan.diagnosis.clocks import Clocks
 from nccl_logscan.diagnosis.endings import Endings
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.findings import Finding
@@ -18,12 +19,15 @@ _BRIEF = 400
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What is known when all inputs have passed: who is who, how it ended, what the rules found, what dumps hold."""
+    """What is known when all inputs have passed: who is who, how it ended, what the rules found, what dumps hold, and
+    which clocks can be compared.
+    """
 
     identity: Identity
     endings: Endings
     findings: tuple[Finding, ...]
     recordings: Recordings
+    clocks: Clocks
 
 
 @dataclass(frozen=True, slots=True)
