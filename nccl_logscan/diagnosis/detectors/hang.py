@@ -10,8 +10,7 @@ from typing import ClassVar, NamedTuple
 
 from nccl_logscan.diagnosis.detectors.detection import Detection, Scene
 from nccl_logscan.diagnosis.excerpts import TEXT_LIMIT, Excerpt, Site
-from nccl_logscan.diagnosis.groups import guid_of
-from nccl_logscan.diagnosis.hang.accounts import Account, Accounts
+from nccl_logscan.diagnosis.hang.accounts import UNKNOWN, Account, Accounts, group_key
 from nccl_logscan.diagnosis.hang.blame import Blame, Fault, Roll, find_blame
 from nccl_logscan.diagnosis.hang.mismatch import Mismatch, find_mismatches, odd_ones
 from nccl_logscan.diagnosis.hang.progress import WORLD, Progress, Standing
@@ -103,7 +102,8 @@ class Hang:
         recorded = scene.recordings.progress()
         if not told.waiting() and not recorded.waiting():
             return
-        mismatches = [*find_mismatches(scene.recordings)] or [*_told_mismatches(stage.accounts)]
+        unnamed = self._accounts.unnamed_group(stage.accounts)
+        mismatches = [*find_mismatches(scene.recordings)] or [*_told_mismatches(stage.accounts, unnamed)]
         for mismatch in mismatches:
             yield _mismatched(mismatch, stage)
         if not mismatches:
@@ -146,12 +146,13 @@ def _row(rank: int, group: str | None, standing: Standing, identity: Identity, *
 # --- Mismatches -------------------------------------------------------------------------------------------
 
 
-def _told_mismatches(accounts: dict[int, Account]) -> Iterator[Mismatch]:
+def _told_mismatches(accounts: dict[int, Account], unnamed: str) -> Iterator[Mismatch]:
     """The calls that ranks timed out in under one number of one group, where they differ."""
     calls: dict[tuple[str, int], dict[int, TorchWatchdogTimeout]] = defaultdict(dict)
     for rank, account in accounts.items():
-        for group, timeout in account.timeouts.items():
-            if timeout.sequence is not None and timeout.collective not in _POINT_TO_POINT:
+        for name, timeout in account.all_timeouts():
+            group = group_key(name or unnamed)
+            if group != UNKNOWN and timeout.sequence is not None and timeout.collective not in _POINT_TO_POINT:
                 calls[group, timeout.sequence][rank] = timeout
     for (group, sequence), by_rank in calls.items():
         shapes = {rank: _shape(timeout) for rank, timeout in by_rank.items()}
@@ -172,13 +173,19 @@ def _call(timeout: TorchWatchdogTimeout) -> str:
 
 def _fewest_enqueued(ranks: Iterable[int], group: str, accounts: dict[int, Account]) -> list[int]:
     """Of two halves that differ, the one that has enqueued fewer calls, since it left one out."""
-    standings = {rank: accounts[rank].standings.get(group) for rank in ranks}
+    standings = {rank: _standing_in(accounts[rank], group) for rank in ranks}
     enqueued = {rank: known.enqueued for rank, known in standings.items() if known and known.enqueued is not None}
     if len(enqueued) < len(standings) or len(set(enqueued.values())) < 2:
         return []
     fewest = min(enqueued.values())
     behind = [rank for rank, value in enqueued.items() if value == fewest]
     return behind if len(behind) * 2 <= len(standings) else []
+
+
+def _standing_in(account: Account, group: str) -> Standing | None:
+    """What a rank says of a group by the name that its members share."""
+    found = (standing for name, standing in account.standings.items() if group_key(name or WORLD) == group)
+    return next(found, None)
 
 
 def _mismatched(mismatch: Mismatch, stage: _Stage) -> Detection:
@@ -298,7 +305,7 @@ def _began(blame: Blame, stage: _Stage) -> Iterator[str]:
     notified = {
         rank: account.notified_by
         for rank, account in stage.accounts.items()
-        if account.notified_by is not None and not account.timeouts
+        if account.notified_by is not None and not account.timed_out
     }
     if notified and len(notified) <= _NAMED:
         told = "; ".join(f"rank {rank} by rank {by}" for rank, by in sorted(notified.items()))
@@ -309,7 +316,7 @@ def _timeout_of(rank: int, group: str, stage: _Stage) -> TorchWatchdogTimeout | 
     account = stage.accounts.get(rank)
     if account is None:
         return None
-    named = (timeout for name, timeout in account.timeouts.items() if (guid_of(name) or WORLD) == group)
+    named = (timeout for name, timeout in account.all_timeouts() if group_key(name or WORLD) == group)
     return next(named, None)
 
 
@@ -337,7 +344,7 @@ def _proof(
     for rank in ranks:
         account = stage.accounts.get(rank)
         if account is not None:
-            excerpts.append(account.excerpts[0] if rank not in heard and account.timeouts else account.excerpts[-1])
+            excerpts.append(account.excerpts[0] if rank not in heard and account.timed_out else account.excerpts[-1])
             orders.append(account.order)
         if rank in heard and rank in stage.last_words:
             event, text, _ = stage.last_words[rank]

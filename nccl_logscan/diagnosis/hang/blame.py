@@ -149,8 +149,17 @@ class _Search:
         stuck = [rank for rank in self._waiting if not any(missing.all for _, _, missing in self._edges[rank])]
         if not stuck and through:
             return self._ring(through)
-        told = [rank for rank in stuck if any(self._is_told(group, wait) for group, wait, _ in self._edges[rank])]
-        return self._entered(told, through) if told else None
+        told = [rank for rank in stuck if all(self._is_told(group, wait) for group, wait, _ in self._edges[rank])]
+        return self._entered(told, through) if told else self._left_over(through)
+
+    def _left_over(self, through: tuple[int, ...]) -> Blame | None:
+        """The one rank of the world that waits in nothing, where it is not told who belongs to the groups."""
+        rest = [rank for rank in range(self._roll.world) if rank not in self._waits]
+        if len(rest) != 1 or not self._roll.stated or not self._roll.heard(rest[0]):
+            return None
+        rank = self._waiting[0]
+        group, wait, _ = self._edges[rank][0]
+        return Blame(Fault.ABSENT, (rest[0],), rest[0], group, wait, tuple(self._waiting), through, len(self._waiting))
 
     def _is_told(self, group: str, wait: Wait) -> bool:
         """Whether it is known of all ranks that have to issue a call, and that there are several."""
