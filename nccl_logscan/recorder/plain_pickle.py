@@ -380,12 +380,24 @@ def _salvaged(tree: _Tree, frames: list[list[Plain]]) -> Plain:
         if type(target) is dict and frames and frames[-1] and type(frames[-1][-1]) is list:
             outer.pop()
         elif type(target) is dict:
-            # The last items may be the parts of a tuple, of up to three, that was to follow a key.
-            _set(tree, target, items[: max(0, len(items) - 3) // 2 * 2] if is_innermost else items)
+            _set(tree, target, _certain(items) if is_innermost else items)
         elif type(target) is list:
             _append(tree, target, items)
         items, is_innermost = outer, False
     return items[0] if items else None
+
+
+def _certain(items: list[Plain]) -> list[Plain]:
+    """Return the keys and values of which each value is whole.
+
+    The last items may be the parts of a tuple, of up to three, that was to follow a key; a list or a dict is no such
+    part in any dump.
+    """
+    end = max(0, len(items) - 3) // 2 * 2
+    for at in range(len(items) - 1, end, -1):
+        if at % 2 and type(items[at]) in {list, dict}:
+            return items[: at + 1]
+    return items[:end]
 
 
 def _set(tree: _Tree, target: Plain, items: list[Plain]) -> None:
