@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from nccl_logscan.diagnosis.detectors.desync_report import DesyncReport
 from nccl_logscan.diagnosis.detectors.detection import Detection, Detector, Scene
+from nccl_logscan.diagnosis.detectors.fingerprints import Fingerprints
 from nccl_logscan.diagnosis.detectors.hang import Hang
 from nccl_logscan.diagnosis.detectors.heterogeneity import Heterogeneity
 from nccl_logscan.diagnosis.detectors.nccl_versions import NcclVersions
@@ -14,6 +15,7 @@ from nccl_logscan.diagnosis.detectors.startup import Benchmark, Startup
 DETECTORS: tuple[type[Detector], ...] = (
     Hang,
     DesyncReport,
+    Fingerprints,
     LossScales,
     Losses,
     NcclVersions,
