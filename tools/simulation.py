@@ -184,11 +184,11 @@ def category_outcome(truth: Truth, got: str) -> str:
 
 
 def _page(jobs: Sequence[Job], command: str) -> str:
+    ranks, seconds = [job.ranks for job in jobs], [job.seconds for job in jobs]
     size = (
-        f"{len(jobs)} jobs of {min(job.ranks for job in jobs)} to {max(job.ranks for job in jobs)} ranks, "
-        f"{sum(job.bytes for job in jobs) / 1e6:.0f} MB, {sum(job.seconds for job in jobs):.0f} s of scanning, at most "
-        f"{max(job.seconds for job in jobs):.1f} s a job; peak memory of a process {max(job.peak_mb for job in jobs)} MB "
-        "(the simulator's included)."
+        f"{len(jobs)} jobs of {min(ranks)} to {max(ranks)} ranks, {sum(job.bytes for job in jobs) / 1e6:.0f} MB, "
+        f"{sum(seconds):.0f} s of scanning, at most {max(seconds):.1f} s a job; peak memory of a process "
+        f"{max(job.peak_mb for job in jobs)} MB (the simulator's included)."
     )
     lines = [
         "# Verdicts on simulated jobs",

@@ -276,6 +276,7 @@ class Failure:
         heapq.heapify(self._said)
         while self._said:
             at, _, who, number, text, mark, nccl = heapq.heappop(self._said)
+            folder.now = at
             if who == "launcher":
                 folder.launcher(number, text, mark)
             elif who == "kernel":

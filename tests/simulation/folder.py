@@ -7,18 +7,23 @@ from collections import defaultdict
 from pathlib import Path
 
 from tests.simulation.job import Job
+from tests.simulation.torch_words import local_time
 
 _FLUSH = 4 << 20
 
 
 class Folder:
-    """Where ranks, launchers and kernels write. Lines are kept until some megabytes are together, then appended."""
+    """Where ranks, launchers and kernels write. Lines are kept until some megabytes are together, then appended.
+
+    `attempt`: torchrun's. `now`: the true time of what is written next, for those who stamp lines as they come.
+    """
 
     def __init__(self, root: Path, job: Job, rng: random.Random) -> None:
         self.root, self.job, self.rng = root, job, rng
         scenario = job.scenario
         self.layout, self.prefix = scenario.layout, scenario.prefix
         self.attempt = 0
+        self.now = 0.0
         self.marks: dict[str, set[object]] = defaultdict(set)
         self.files: set[str] = set()
         self._pieces: dict[str, list[str]] = defaultdict(list)
@@ -44,11 +49,11 @@ class Folder:
             text = self._tag(rank, text)
             if mark is None and text and self._tears(name, text):
                 return
-        self.append(name, text, mark)
+        self.append(name, self._stamp(text, self.job.host(rank)), mark)
 
     def launcher(self, host: int, text: str, mark: object = None) -> None:
         """Write a line of a host's launcher."""
-        self.append(self.launcher_file(host), text, mark)
+        self.append(self.launcher_file(host), self._stamp(text, host), mark)
 
     def kernel(self, host: int, text: str, mark: object = None) -> None:
         """Write a line of a host's kernel log."""
@@ -107,6 +112,13 @@ class Folder:
         if self.prefix == "tee":
             return f"[default{self.job.local(rank)}]:{text}"
         return text
+
+    def _stamp(self, text: str, host: int) -> str:
+        """Put a container runtime's stamp before a line: when it came, by the clock of whoever collects."""
+        if self.prefix != "cri":
+            return text
+        at = self.now + (self.job.skews[host] if self.layout == "node_files" else 0.0)
+        return f"{local_time(at):%Y-%m-%dT%H:%M:%S.%f}000Z stderr F {text}"
 
     def _tears(self, name: str, text: str) -> bool:
         """Hold back the end of a line till another process has written, as two writers of one pipe do."""

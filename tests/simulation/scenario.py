@@ -136,15 +136,20 @@ def draw(seed: int, **overrides: Any) -> Scenario:
     tensor, pipeline = _parallel(rng, fault, ranks, gpus)
     torch = rng.choice([one for one in _TORCH if layout != "dumps" or numbers(one) >= (2, 4)])
     torch = str(overrides.get("torch", torch))
-    dumps = rng.choice(("none", "pickle", "pickle", "json")) if numbers(torch) >= (2, 4) else "none"
+    dumps = rng.choice(("none", "pickle", "pickle", "pickle", "json")) if numbers(torch) >= (2, 4) else "none"
     if layout == "dumps" and dumps == "none":
         dumps = "pickle"
+    detail = rng.random() < (0.7 if fault == "other_dtype" and dumps == "none" else 0.2)
     nccl_debug = rng.choice(("INFO", "INFO", "WARN", "NONE"))
     if layout == "nccl_files" or fault in STARTUP:
         nccl_debug = "INFO"
     if fault in NETWORK and nccl_debug == "NONE":
         nccl_debug = "WARN"
-    prefixes = {"driver": ("none", "srun", "tee"), "node_files": ("none", "tee"), "nccl_files": ("none", "srun")}
+    prefixes = {
+        "driver": ("none", "none", "srun", "tee", "cri"),
+        "node_files": ("none", "tee", "cri"),
+        "nccl_files": ("none", "srun"),
+    }
     network = {"ib_down": "ib", "peer_vanishes": "socket"}.get(fault) or rng.choice(("ib", "socket"))
     scenario = Scenario(
         seed=seed,
@@ -171,7 +176,7 @@ def draw(seed: int, **overrides: Any) -> Scenario:
         restarts=rng.random() < 0.15 and layout in {"driver", "torchelastic", "node_files"},
         torn=rng.random() < 0.25,
         hint=rng.random() < 0.6,
-        detail=rng.random() < 0.2 and layout != "dumps",
+        detail=detail and layout != "dumps",
         desync=rng.random() < 0.15,
         event=rng.random() < 0.6,
     )

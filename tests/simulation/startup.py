@@ -11,8 +11,8 @@ from tests.simulation.scene import Scene
 _TOO_OLD = (
     "RuntimeError: The NVIDIA driver on your system is too old (found version 11040). Please update your GPU driver "
     "by downloading and installing a new version from the URL: http://www.nvidia.com/Download/index.aspx "
-    "Alternatively, go to: https://pytorch.org to install a PyTorch version that has been compiled with your version of "
-    "the CUDA driver."
+    "Alternatively, go to: https://pytorch.org to install a PyTorch version that has been compiled with your version "
+    "of the CUDA driver."
 )
 _FRAMES = [("/workspace/train/train.py", 31, "<module>", "dist.barrier()")]
 
@@ -23,6 +23,7 @@ def fail_at_start(scene: Scene, at: float) -> None:
     odd = job.host(scene.culprit)
     other = NcclWords("2.18.3" if scenario.nccl != "2.18.3" else "2.21.5", job, scene.rng)
     raised: dict[int, tuple[float, str, object]] = {}
+    scene.folder.now = at
     for rank in range(scenario.ranks):
         ours = job.host(rank) == odd
         words = other if scenario.fault == "mixed_nccl" and ours else scene.nccl
@@ -35,6 +36,7 @@ def fail_at_start(scene: Scene, at: float) -> None:
             raised[rank] = (when, _TOO_OLD, ("odd",))
         elif scenario.fault == "mixed_nccl" and (ours or rank == 0):
             raised[rank] = (when, _truncated(scene, words, rank, when), ("truncated",))
+    scene.folder.now = at + 7
     for rank, (_, error, mark) in raised.items():
         for line in scene.torch.traceback(rank, _FRAMES, error):
             scene.folder.rank(rank, line, mark)
@@ -66,6 +68,7 @@ def _truncated(scene: Scene, words: NcclWords, rank: int, when: float) -> str:
 
 def _launchers(scene: Scene, raised: dict[int, tuple[float, str, object]]) -> None:
     job, folder = scene.job, scene.folder
+    folder.now += 1
     for host in range(job.scenario.hosts) if folder.launched_by != "ray" else ():
         exits = sorted(
             Exit(scene.shown(raised[rank][0] + 0.3, host), rank, job.local(rank), job.pids[rank], 1)

@@ -61,10 +61,12 @@ class Simulation:
 
     def _start_up(self) -> None:
         scene = self.scene
+        scene.folder.now = self.clock
         for rank in range(scene.scenario.ranks):
             self.training.banner(rank, scene.speaker(rank, self.clock).at)
         self.clock += 18
         if scene.scenario.nccl_debug != "NONE":
+            scene.folder.now = self.clock - 4
             for rank, text in self._interleaved():
                 scene.folder.rank(rank, text, nccl=True)
 
@@ -106,6 +108,7 @@ class Simulation:
         self._start_up()
         for step in range(1, 4):
             self.clock = self.training.step(step, self.clock, None)
+        scene.folder.now = self.clock
         for host in range(scene.scenario.hosts):
             at = scene.shown(self.clock, host)
             if scene.folder.launched_by == "torchrun":
