@@ -88,8 +88,7 @@ class Job:
         self.skews = [rng.uniform(-scenario.skew_s, scenario.skew_s) for _ in range(scenario.hosts)]
         base = rng.randint(2_000, 400_000)
         self.pids = [
-            base + (rank % scenario.gpus) * rng.choice((1, 1, 2)) + rank // scenario.gpus * 977
-            for rank in range(scenario.ranks)
+            base + self.host(rank) * 977 + self.local(rank) * 3 + rng.randint(0, 2) for rank in range(scenario.ranks)
         ]
         self.bus = [0x10000 * (0x1B + 0x20 * local % 0xE0) >> 16 for local in range(8)]
         self._groups: dict[tuple[str, int], Group] = {}
