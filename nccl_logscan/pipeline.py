@@ -22,6 +22,7 @@ from nccl_logscan.diagnosis.endings import Endings
 from nccl_logscan.diagnosis.excerpts import Excerpts, Site
 from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.diagnosis.folding import OpenFinding
+from nccl_logscan.diagnosis.gpus import Gpus
 from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.diagnosis.job import JobFacts
 from nccl_logscan.diagnosis.matcher import Matcher
@@ -120,6 +121,7 @@ class _Run:
         self.rulebook = rulebook
         self.matcher = Matcher(rulebook)
         self.identity = Identity()
+        self.gpus = Gpus()
         self.endings = Endings()
         self.job = JobFacts(self.identity)
         self.unclaimed = Unclaimed()
@@ -196,7 +198,14 @@ class _Run:
 
     def _listening(self, kind: str) -> tuple[Callable[[Event, Site], None], ...]:
         """Who wants to see events of a kind, besides the matcher."""
-        everyone: tuple[_Listener, ...] = (self.identity, self.endings, self.job, self.timeline, *self.detectors)
+        everyone: tuple[_Listener, ...] = (
+            self.identity,
+            self.gpus,
+            self.endings,
+            self.job,
+            self.timeline,
+            *self.detectors,
+        )
         return tuple(one.feed for one in everyone if not one.kinds or kind in one.kinds)
 
     def conclude(self, sources: Sequence[LineSource], seconds: float) -> ScanResult:
@@ -225,8 +234,8 @@ class _Run:
         )
 
     def _findings(self) -> tuple[Finding, ...]:
-        matched = self.matcher.close(self.identity)
-        scene = Scene(self.identity, self.endings, matched)
+        matched = tuple(self.gpus.placed(finding, self.identity) for finding in self.matcher.close(self.identity))
+        scene = Scene(self.identity, self.gpus, self.endings, matched)
         by_detector = {rule.match.detector: rule for rule in self.rulebook.rules.values() if rule.match.detector}
         detected = [
             finding_of(detection, by_detector[detection.detector])

@@ -9,6 +9,7 @@ from typing import ClassVar, Protocol
 from nccl_logscan.diagnosis.endings import Endings
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.findings import Finding
+from nccl_logscan.diagnosis.gpus import Gpus
 from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.events.model import Event
 
@@ -17,9 +18,10 @@ _BRIEF = 400
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What is known when all lines have passed: who is who, how it ended, what the rules found."""
+    """What is known when all lines have passed: who is who, on which GPU, how it ended, what the rules found."""
 
     identity: Identity
+    gpus: Gpus
     endings: Endings
     findings: tuple[Finding, ...]
 
