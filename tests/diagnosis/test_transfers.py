@@ -149,6 +149,25 @@ def test_a_triangle_accuses_nobody():
     assert culprit(cluster.scan()).host is None
 
 
+@pytest.mark.parametrize(("seconds", "host"), [(None, None), (2, None), (30, "gpu-005")])
+def test_pairs_that_failed_long_after_the_bad_end_s_accuse_nobody(seconds, host):
+    cluster = Cluster(16)
+    for place, (reporter, peer) in enumerate(((4, 5), (6, 5), (3, 4), (7, 6))):
+        cluster.fails(reporter, peer, times=1)
+        name = f"gpu-00{reporter}.log"
+        told, _, failed = cluster.files[name].rstrip("\n").rpartition("\n")
+        stamp = "" if seconds is None else f"2026-03-03T10:11:{10 + (seconds if place > 1 else 0):02d}.000Z "
+        cluster.files[name] = f"{told}\n{stamp}{failed}\n"
+    assert culprit(cluster.scan()).host == host
+
+
+def test_a_ring_that_broke_everywhere_at_once_accuses_no_host_in_one_file():
+    cluster = Cluster(4, per_host=1)
+    for host in range(4):
+        cluster.fails(host, (host + 1) % 4, local=0)
+    assert culprit(scan_text("".join(cluster.files.values()), builtin_rulebook())).host is None
+
+
 def test_two_bad_hosts_accuse_nobody_else():
     cluster = Cluster(16)
     for peer in (1, 2, 3):
@@ -337,6 +356,13 @@ CLOSED = {
 }
 
 
+def test_a_missing_file_s_host_is_not_taken_for_the_first_to_die():
+    cluster = Cluster(8, per_host=2)
+    for host, peer in ((3, 4), (5, 4), (0, 1), (2, 1), (1, 0)):
+        cluster.says(host, CLOSED["2.21"].format(peer=cluster.address(peer), port=next(cluster.ports)))
+    assert (culprit(cluster.scan(4)).host, culprit(cluster.scan(4)).rank) == (None, None)
+
+
 @pytest.mark.parametrize("version", CLOSED)
 def test_of_those_who_hung_up_the_one_that_saw_nobody_leave_was_first(version):
     cluster = Cluster(6, per_host=1)
@@ -427,7 +453,8 @@ MESSAGES = [
     (
         (
             "NET/IB: WQE stall (no CQE): peer=10.0.0.3<4> | local: qpn=1 dev=mlx5_1 port=1 lid=0 "
-            "localGid=::ffff:1.2.3.4 | remote: qpn=2 port=1 lid=0 remoteGid=::ffff:1.2.3.5 | stall_thr=1ns age=2ns inflight=3"
+            "localGid=::ffff:1.2.3.4 | remote: qpn=2 port=1 lid=0 remoteGid=::ffff:1.2.3.5 | "
+            "stall_thr=1ns age=2ns inflight=3"
         ),
         Manner.STALLED,
         "10.0.0.3",
@@ -435,8 +462,8 @@ MESSAGES = [
     (
         (
             "NET/OFI Request 0x1 completed with error. RC: 22. Error: 4126 (Unresponsive receiver (reachable by "
-            "EFA device but handshake failed) My EFA addr: fi_addr_efa://[fe80::1]:0:142 My host id: i-07792e0f955a9673b "
-            "Peer EFA addr: fi_addr_efa://[fe80::2]:0:825 Peer host id: N/A). Completed length: 0"
+            "EFA device but handshake failed) My EFA addr: fi_addr_efa://[fe80::1]:0:142 My host id: "
+            "i-07792e0f955a9673b Peer EFA addr: fi_addr_efa://[fe80::2]:0:825 Peer host id: N/A). Completed length: 0"
         ),
         Manner.UNANSWERED,
         "fe80::2",

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import ClassVar, NamedTuple
 
 from nccl_logscan.diagnosis.addresses import AddressBook, Ends, is_address
@@ -27,6 +28,8 @@ _SHOWN = 5
 # A third of a bad end's pairs may be other pairs: processes that leave break connections of their own.
 _STRAY = 3
 _ON_A_RAIL = 3
+# What fails at once is reported within seconds; a neighbour of who gave up finds out after time-outs of its own.
+_LATER = timedelta(seconds=10)
 
 
 class _Seen(NamedTuple):
@@ -180,7 +183,7 @@ class Transfers:
                 )
             yield _accusation("transfers-one-end", bad, pairs, scene, rank=rank, adapter=self._adapter_of(bad, pairs))
             return
-        adapter = self._rail(pairs)
+        adapter = self._rail(pairs, scene)
         if adapter is not None:
             hosts = {end for pair in pairs for end in pair.ends}
             captures = {"adapter": adapter, "hosts": str(len(hosts)), "pairs": str(len(pairs))}
@@ -201,13 +204,13 @@ class Transfers:
         has = self._adapters.get(bad)
         return adapter if own or not has or adapter in has else None
 
-    def _rail(self, pairs: list[_Pair]) -> str | None:
-        """The adapter through which all failed transfers went, on hosts that have others too."""
-        adapters = {vote.transfer.adapter for pair in pairs for vote in pair.votes}
+    def _rail(self, pairs: list[_Pair], scene: Scene) -> str | None:
+        """The adapter through which all failed transfers went, on most hosts of the job, which have others too."""
+        adapter = _common_adapter(pairs)
         hosts = {end for pair in pairs for end in pair.ends}
-        if len(adapters) != 1 or len(hosts) <= _ON_A_RAIL or len(pairs) < _ON_A_RAIL:
+        few = len(hosts) <= _ON_A_RAIL or len(pairs) < _ON_A_RAIL or 2 * len(hosts) < len(scene.identity.hosts)
+        if adapter is None or few:
             return None
-        adapter = next(iter(adapters))
         has = [self._adapters[host] for host in hosts if host in self._adapters]
         return adapter if all(adapter in known and len(known) > 1 for known in has) else None
 
@@ -228,18 +231,32 @@ def _of_connections(pairs: list[_Pair], scene: Scene) -> Iterator[Detection]:
 
 
 def _of_processes(pairs: list[_Pair], scene: Scene) -> Iterator[Detection]:
-    """A process that died is hung up on by nobody: of those whom others found gone, it is the one that found none."""
+    """Who died first is hung up on by nobody's fault but its own; those who follow it hang up too."""
+    bad = _bad_end(pairs, scene.identity.hosts) or _silent_end(pairs, scene)
+    if bad is None:
+        return
+    rank = _only_rank(bad, scene)
+    if rank is None:
+        rank = _quiet(bad, pairs, scene)
+    yield _accusation("hung-up-one-end", bad, pairs, scene, rank=rank)
+
+
+def _silent_end(pairs: list[_Pair], scene: Scene) -> str | None:
+    """Of the ends that others saw leave, the one that saw nobody leave, where each end is one process.
+
+    Where a host has several processes, others of it may complain of the first to die; where a file is missing, so may
+    have done whoever would have written it.
+    """
     said: dict[str, set[str]] = {}
     for pair in pairs:
         for observer in pair.observers:
             said.setdefault(pair.other(observer), set()).add(observer)
     observers = {observer for pair in pairs for observer in pair.observers}
     silent = [end for end in said if end not in observers]
-    if len(silent) == 1 and len(said[silent[0]]) > 1:
-        rank = _only_rank(silent[0], scene)
-        if rank is None:
-            rank = _quiet(silent[0], pairs, scene)
-        yield _accusation("hung-up-one-end", silent[0], pairs, scene, rank=rank)
+    if len(silent) != 1 or len(said[silent[0]]) < 2:
+        return None
+    single = all(_only_rank(end, scene) is not None for end in {*said, *observers})
+    return silent[0] if single else None
 
 
 def _quiet(end: str, pairs: Iterable[_Pair], scene: Scene) -> int | None:
@@ -342,21 +359,22 @@ def _bad_end(pairs: list[_Pair], spoke: Iterable[str]) -> str | None:
     for pair in pairs:
         for end in pair.ends:
             others.setdefault(end, set()).add(pair.other(end))
-    bad = max(others, key=lambda end: len(others[end]), default=None)
-    if bad is None or len(others[bad]) < 2 or len(others[bad] & set(spoke)) < 2:
-        return None
+    told = set(spoke)
+    bad = [end for end, met in others.items() if len(met & told) > 1 and _follow_from(end, pairs)]
+    return bad[0] if len(bad) == 1 else None
+
+
+def _follow_from(bad: str, pairs: list[_Pair]) -> bool:
+    """Whether pairs without this end are few and apart, or known to have failed long after those with it."""
     stray = [pair for pair in pairs if bad not in pair.ends]
-    return bad if not stray or _follow(stray, bad, pairs) else None
-
-
-def _follow(stray: list[_Pair], bad: str, pairs: list[_Pair]) -> bool:
-    """Whether pairs without the bad end are few and apart, or known to have failed only after the first with it."""
+    if not stray:
+        return True
     touched = Counter(end for pair in stray for end in pair.ends)
     accused = len(pairs) - len(stray)
     if len(stray) * _STRAY <= accused and max(touched.values()) == 1:
         return True
     firsts = [_first(pair) for pair in pairs if bad in pair.ends]
-    return all(_after(_first(pair), firsts) for pair in stray)
+    return all(_long_after(_first(pair), first) for pair in stray for first in firsts)
 
 
 def _first(pair: _Pair) -> Instant | None:
@@ -364,8 +382,11 @@ def _first(pair: _Pair) -> Instant | None:
     return min(pair.votes, key=lambda vote: vote.order).excerpt.when
 
 
-def _after(when: Instant | None, firsts: Iterable[Instant | None]) -> bool:
-    return when is not None and all(first is not None and first.order_to(when) == -1 for first in firsts)
+def _long_after(when: Instant | None, first: Instant | None) -> bool:
+    """Whether a pair is known to have failed so much later that it is no part of one outage."""
+    if when is None or first is None or first.order_to(when) != -1:
+        return False
+    return when.value - first.value >= _LATER
 
 
 # --- Words -----------------------------------------------------------------------------------------------
@@ -397,7 +418,14 @@ def _voters(pairs: Iterable[_Pair], bad: str, scene: Scene) -> str:
 
 def _undecided(name: str, pairs: list[_Pair]) -> Detection:
     ends = list(dict.fromkeys(end for pair in pairs for end in pair.ends))
-    return _detection(name, pairs, {"ends": listed(ends)})
+    adapter = _common_adapter(pairs)
+    return _detection(name, pairs, {"ends": listed(ends)} | ({} if adapter is None else {"adapter": adapter}))
+
+
+def _common_adapter(pairs: Iterable[_Pair]) -> str | None:
+    """The adapter through which all the transfers went that failed; None if several did, or a line names none."""
+    adapters = {vote.transfer.adapter for pair in pairs for vote in pair.votes}
+    return adapters.pop() if len(adapters) == 1 else None
 
 
 def _detection(name: str, pairs: list[_Pair], captures: Mapping[str, str], ranks: tuple[int, ...] = ()) -> Detection:
