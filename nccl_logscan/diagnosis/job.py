@@ -6,6 +6,7 @@ import re
 from typing import ClassVar
 
 from nccl_logscan.diagnosis.excerpts import Site
+from nccl_logscan.diagnosis.hang.progress import WORLD
 from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.diagnosis.verdict import Communicator, Difference, Job, Setting
 from nccl_logscan.events.model import (
@@ -19,6 +20,7 @@ from nccl_logscan.events.model import (
     NcclVersion,
     TrainStep,
 )
+from nccl_logscan.recorder.model import Dump
 
 _LIMIT = 512
 _VALUES = 64
@@ -66,6 +68,18 @@ class JobFacts:
             self._init(event)
         else:
             self._fact(event)
+
+    def learn_dump(self, dump: Dump) -> None:
+        """Note what a flight recorder's dump says of the job: versions, groups and who is in them."""
+        if dump.library is not None and len(self._nccl) < 16:
+            self._nccl[dump.library] = None
+        for group in dump.groups.values():
+            if group.ranks:
+                self._identity.learn_group(group.name, group.ranks)
+            if group.description == "default_pg" or group.name == WORLD:
+                self._identity.learn_world(len(group.ranks))
+        if dump.rank is not None:
+            self._identity.learn_rank(dump.rank)
 
     def _text(self, event: Event) -> None:
         text = event.message
