@@ -9,8 +9,10 @@ from nccl_logscan.diagnosis.detectors.hang import Hang
 from nccl_logscan.diagnosis.detectors.heterogeneity import Heterogeneity
 from nccl_logscan.diagnosis.detectors.nccl_versions import NcclVersions
 from nccl_logscan.diagnosis.detectors.network import Networks, RoceAddress
+from nccl_logscan.diagnosis.detectors.ports import Ports
 from nccl_logscan.diagnosis.detectors.precision import Losses, LossScales
 from nccl_logscan.diagnosis.detectors.startup import Benchmark, Startup
+from nccl_logscan.diagnosis.detectors.transfers import Transfers
 
 DETECTORS: tuple[type[Detector], ...] = (
     Hang,
@@ -24,6 +26,8 @@ DETECTORS: tuple[type[Detector], ...] = (
     RoceAddress,
     Startup,
     Benchmark,
+    Transfers,
+    Ports,
 )
 """Every detector; a scan makes one of each."""
 
