@@ -104,10 +104,28 @@ class Compared:
             known[holder] = sayer
         return False
 
+    def settled(self, identity: Identity) -> Compared:
+        """Return the same without holders that had several values: they were restarted with another one.
+
+        A process stands for its rank; for its host where no line tells the rank.
+        """
+        had: dict[int | str, set[str]] = {}
+        keys: dict[tuple[str, Holder], int | str] = {}
+        for value, holders in self.values.items():
+            for holder, sayer in holders.items():
+                key = keys[value, holder] = _key(holder, sayer, identity)
+                had.setdefault(key, set()).add(value)
+        kept: dict[str, dict[Holder, Who | None]] = {}
+        for value, holders in self.values.items():
+            sure = {holder: sayer for holder, sayer in holders.items() if len(had[keys[value, holder]]) == 1}
+            if sure:
+                kept[value] = sure
+        return Compared(kept)
+
     @property
     def differs(self) -> bool:
-        """Whether some holders have other values than others; one that told all of them differs from nobody."""
-        return len(self.values) > 1 and len({frozenset(who) for who in self.values.values()}) > 1
+        """Whether there is more than one value."""
+        return len(self.values) > 1
 
     def hosts(self) -> dict[str, tuple[str, ...]]:
         """Return each value's hosts."""
@@ -141,6 +159,11 @@ class Compared:
             return None, None
         [(holder, sayer)] = by_size[0].items()
         return (identity.rank_of(sayer) if sayer is not None else None), holder.host
+
+
+def _key(holder: Holder, sayer: Who | None, identity: Identity) -> int | str:
+    rank = identity.rank_of(sayer) if sayer is not None else None
+    return holder.host if rank is None else rank
 
 
 def _named(holder: Holder, sayer: Who | None, identity: Identity) -> str:

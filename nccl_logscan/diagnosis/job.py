@@ -149,9 +149,10 @@ class JobFacts:
         for holder, adapters in self._adapters.items():
             if adapters:
                 self._comparison.note("adapters", " ".join(sorted(adapters)), self._adapter_sayers[holder])
+        facts = ((name, known.settled(self._identity)) for name, known in sorted(self._comparison.facts.items()))
         return tuple(
             Difference(name, known.shown(self._identity), _harmless(name, known.values))
-            for name, known in sorted(self._comparison.facts.items())
+            for name, known in facts
             if known.differs
         )
 

@@ -71,7 +71,7 @@ class Heterogeneity:
     def conclude(self, scene: Scene) -> Iterator[Detection]:
         """Yield a detection for each question whose answer is that something differs."""
         self._comparison.fill_unset(host for host in self._ready if host in self._telling)
-        facts = self._comparison.facts
+        facts = {name: known.settled(scene.identity) for name, known in self._comparison.facts.items()}
         answered: set[str] = set()
         for name, detector in _DETECTORS.items():
             known = facts.get(name)

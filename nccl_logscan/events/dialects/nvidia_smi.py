@@ -61,6 +61,9 @@ _NOTHING = frozenset(("N/A", "[N/A]", "[Not Supported]", "[Not Available]", "Not
 _ERRORS_ENOUGH = 3
 """Cells of one GPU that must be errors: one alone is known from fans and power sensors of healthy GPUs."""
 
+_COLUMN = 26
+"""Cells of -q are aligned: their colon stands at column 42, at 34 in drivers before 515."""
+
 _TOP = {"Driver Version": "driver", "CUDA Version": "cuda_driver"}
 _BY_PLACE = {
     ("Product Name",): "gpu_model",
@@ -82,6 +85,8 @@ _BY_PLACE = {
 }
 # Volatile counts are of this boot; aggregate ones of the GPU's whole life.
 _UNCORRECTED = re.compile(r"(?:SRAM|DRAM) Uncorrectable(?: Parity| SEC-DED)?|Double Bit")
+_VERSION = re.compile(r"\d{1,4}(?:\.\d{1,4}){0,3}|\[?(?:N/A|Unknown Error|GPU is lost|Not Supported)\]?")
+_INDEX = re.compile(r"\d{1,4}|\[?(?:N/A|Unknown Error|GPU is lost)\]?")
 _COLUMNS = {
     "driver_version": "driver",
     "name": "gpu_model",
@@ -112,12 +117,25 @@ def opened_by(line: LogLine) -> Reader | None:
         return _csv(text)
     if text.startswith("GPU ") and not _GPU.match(text) and not _LISTED.match(text):
         return None
-    return Query()
+    return Listing() if _LISTED.match(text) else Query()
+
+
+@dataclass(slots=True)
+class Listing:
+    """Reads `nvidia-smi -L`: GPUs, and their MIG instances."""
+
+    host: str | None = None
+
+    def read(self, line: LogLine) -> tuple[Event, ...] | None:
+        """Return the model of a GPU, or that one is divided; None behind the list."""
+        if found := _LISTED.match(line.text):
+            return (fact(line, _TOOL, "gpu_model", found[2], device=found[1]),)
+        return (fact(line, _TOOL, "mig_mode", "Enabled"),) if _SLICE.match(line.text) else None
 
 
 @dataclass(slots=True)
 class Query:
-    """Reads `nvidia-smi -q` and `-L`. Sections are told by their indentation."""
+    """Reads `nvidia-smi -q`. Sections are told by their indentation."""
 
     host: str | None = None
     _gpu: str | None = None
@@ -130,16 +148,9 @@ class Query:
         if found := _GPU.match(text):
             self._gpu, self._places, self._errors = found[1], [], 0
             return ()
-        if found := _LISTED.match(text):
-            return (fact(line, _TOOL, "gpu_model", found[2], device=found[1]),)
-        if _SLICE.match(text):
-            return (fact(line, _TOOL, "mig_mode", "Enabled"),)
-        return self._row(line, text)
-
-    def _row(self, line: LogLine, text: str) -> tuple[Event, ...] | None:
         if text.startswith(("====", "Timestamp  ")):
             return ()
-        if found := _CELL.match(text):
+        if (found := _CELL.match(text)) and found.start("value") > _COLUMN:
             return self._cell(line, len(found["indent"]), found["key"], found["value"].strip())
         if found := _SECTION.match(text):
             self._enter(len(found["indent"]), found["key"])
@@ -298,6 +309,8 @@ class Csv:
         if len(cells) != len(self.columns):
             return None
         row = dict(zip(self.columns, cells, strict=True))
+        if not _VERSION.fullmatch(row.get("driver_version", "0")) or not _INDEX.fullmatch(row.get("index", "0")):
+            return None
         device = next((row[name] for name in _DEVICES if name in row and row[name] not in _NOTHING), None)
         errors = [cell for cell in cells if _ERROR.fullmatch(cell)]
         if any("lost" in cell or "reset" in cell for cell in errors) or len(errors) >= _ERRORS_ENOUGH:

@@ -28,12 +28,16 @@ HEADS = (
     "  Communicator ranks have different ",
     "PEER_",
     "[20",
-    "{",
+    '{"nccl_version"',
+    '{ "nccl_version"',
     '  "nccl_version"',
+    '{"timestamp"',
+    '{ "timestamp"',
+    '  "group": "LIFECYCLE"',
+    '  "group": "TRACE"',
 )
-_JSON_STARTS = re.compile(
-    r'\s{0,8}\{?\s{0,8}(?:"nccl_version": ?"|"timestamp": ?"[\d :-]{8,40}",?\s{0,8}(?:"group"|$)|$)'
-)
+# A lone `{` may begin anything, so that what NCCL prints is known by the second line of it.
+_JSON = re.compile(r'\{ ?"(?:nccl_version"|timestamp"\s?: ?"[^"]{8,40}",\s{0,8}"group"\s?: ?"(?:LIFECYCLE|TRACE)")')
 _COMM = re.compile(r"#(\d{1,6})-(\d{1,6}) \(([0-9a-f]{1,16})\) (INCOMPLETE|ERROR|MISMATCH)")
 _GROUP = re.compile(
     r"\s{0,8}(\d{1,6})\s{1,12}\d{1,9}\s{1,12}\d{1,9}\s{1,12}[\d-]{1,15}\s{1,12}(\d{1,9})\s{1,12}\d{1,9}\s{1,12}([A-Z]{2,16}\s{1,12}[A-Z,]{2,40})\s{0,8}$"
@@ -59,6 +63,14 @@ _TIMEOUT = re.compile(r"\s{0,4}Encountered (\d{1,9}) communication timeouts? whi
 _PEER_EVENT = re.compile(
     r"(?:\[[\d :-]{8,40}\] )?(PEER_[A-Z_]{2,40}): (?:Process (\d{1,10}) on node (\S{1,255}) managing GPUs? (\d{1,4}))?"
 )
+_OTHER = re.compile(
+    r"Job summary|Communicators\.\.\.|={4,40}$|[\d\s()-]{1,120}$|#\d{1,6}-\d|CUDA runtime version "
+    r"|Gathering data about |The outlier node|No communicator data |Group {2,8}Comms"
+    r"|\s{0,16}(?:#  in group|\(total\)|Nodes  Processes|Processes  |per (?:node|process))"
+    r"|\s{1,4}(?:Asynchronous|Initialization) errors? on "
+    r"|\s{1,4}(?:Warning: |Collected data |Travel times |obtained a result |indicating that |Ordering of events "
+    r"|Minimum |From node |The (?:missing|affected) |Node \S|\[could not )"
+)
 _SECTIONS = frozenset(("Errors", "Warnings", "INCOMPLETE", "DEAD", "TIMEOUT", "MISMATCH", "ERROR"))
 _FEW = 64
 _RESULTS = {
@@ -75,8 +87,10 @@ _IN_PROGRESS = 7
 def opened_by(line: LogLine) -> Reader | None:
     """Return a reader for the output that a line begins; None where it begins none."""
     text = line.text
-    if text.startswith(("{", '  "nccl_version"')):
-        return RasJson() if _JSON_STARTS.match(text) else None
+    if text.startswith('  "'):
+        return RasJson.inside(line)
+    if text.startswith("{"):
+        return RasJson() if _JSON.match(text) else None
     if text.startswith("#") and not _COMM.match(text):
         return None
     if text.startswith(("PEER_", "[20")) and not _PEER_EVENT.match(text):
@@ -122,22 +136,7 @@ class RasText:
         if text in _SECTIONS:
             self._of = _Group()
             return True
-        return (
-            text.startswith(
-                (
-                    "Job summary",
-                    "Communicators...",
-                    "====",
-                    "Group ",
-                    "  ",
-                    "    #",
-                    "(total)",
-                    "#",
-                    "CUDA runtime version ",
-                )
-            )
-            or text[:1].isdigit()
-        )
+        return _OTHER.match(text) is not None
 
     def _row(self, line: LogLine, found: re.Match[str]) -> tuple[Event, ...]:
         if len(self._sizes) < _FEW:
@@ -274,6 +273,11 @@ class RasJson:
     _member: _Member | None = None
     _shares: dict[str, dict[int, _Share]] = field(default_factory=dict)
     _begun: bool = False
+
+    @classmethod
+    def inside(cls, line: LogLine) -> RasJson:
+        """Return a reader for what follows a `{` on the line before."""
+        return cls(_stack=[""], _member=_Member(line.at), _begun=True)
 
     def read(self, line: LogLine) -> tuple[Event, ...] | None:
         """Return what the objects tell that end in the line; None for a line behind the end or of another kind."""

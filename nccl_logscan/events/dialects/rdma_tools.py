@@ -115,7 +115,7 @@ class Ports:
             return self._gid(line, int(found[1]), found[2], found[3] or "")
         if found := _CELL.match(text):
             return self._cell(line, found[1].lower(), found[2])
-        return () if text[:1] in {" ", "\t"} else None
+        return () if text[:1] == "\t" or (text[:1] == " " and ":" in text) else None
 
     def _cell(self, line: LogLine, key: str, value: str) -> tuple[Event, ...]:
         name = _CELLS.get(key)
