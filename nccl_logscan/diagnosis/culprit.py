@@ -35,7 +35,7 @@ def find_culprit(cause: Finding, identity: Identity, endings: Endings) -> Culpri
 
 
 def _points_at_speaker(cause: Finding) -> bool:
-    """Whether the host of the cited line may be the culprit's: not where a detector compared many and found no odd one."""
+    """Whether the cited line's host may be the culprit's: not where many were compared and none is the odd one."""
     compared = cause.rule.match.detector is not None and not cause.ranks and not cause.hosts
     return cause.rule.blames == "observer" or (cause.rule.blames == "captured" and not compared)
 
