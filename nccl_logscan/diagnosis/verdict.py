@@ -111,10 +111,14 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A fact that differs between hosts or ranks: `values` maps each value to who has it."""
+    """A fact that differs between hosts or ranks: `values` maps each value to who has it.
+
+    `harmless` says why the difference breaks nothing; None where it may.
+    """
 
     name: str
     values: Mapping[str, tuple[str, ...]]
+    harmless: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

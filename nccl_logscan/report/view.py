@@ -80,7 +80,7 @@ def build_view(result: ScanResult, *, model_digest: str | None = None) -> Report
         "remediation": [_step(step, job.settings) for step in result.plan[:STEPS_LIMIT]],
         "config": {
             "lint": [],
-            "differs_between_hosts": [_difference(difference) for difference in job.differences[:NAMES_LIMIT]],
+            "differs_between_hosts": [_difference(difference) for difference in _harmful_first(job.differences)],
             "seen": [_setting(setting) for setting in job.settings[:SETTINGS_LIMIT]],
         },
         "job": _job(job),
@@ -266,11 +266,17 @@ def _difference(difference: Difference) -> dict[str, Any]:
     groups = sorted(difference.values.items(), key=lambda entry: (-len(entry[1]), entry[0]))
     return {
         "name": difference.name,
+        "harmless": difference.harmless is not None,
+        "why": difference.harmless,
         "values": [
             {"value": redact_value(difference.name, value), "who": list(who[:NAMES_LIMIT]), "who_count": len(who)}
             for value, who in groups[:NAMES_LIMIT]
         ],
     }
+
+
+def _harmful_first(differences: Sequence[Difference]) -> list[Difference]:
+    return sorted(differences, key=lambda difference: difference.harmless is not None)[:NAMES_LIMIT]
 
 
 def _setting(setting: Setting) -> dict[str, Any]:

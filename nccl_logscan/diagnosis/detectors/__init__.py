@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nccl_logscan.diagnosis.detectors.adapters import Adapters
 from nccl_logscan.diagnosis.detectors.desync_report import DesyncReport
 from nccl_logscan.diagnosis.detectors.detection import Detection, Detector, Scene
 from nccl_logscan.diagnosis.detectors.fingerprints import Fingerprints
@@ -11,6 +12,7 @@ from nccl_logscan.diagnosis.detectors.nccl_versions import NcclVersions
 from nccl_logscan.diagnosis.detectors.network import Networks, RoceAddress
 from nccl_logscan.diagnosis.detectors.ports import Ports
 from nccl_logscan.diagnosis.detectors.precision import Losses, LossScales
+from nccl_logscan.diagnosis.detectors.ras import Ras
 from nccl_logscan.diagnosis.detectors.startup import Benchmark, Startup
 from nccl_logscan.diagnosis.detectors.transfers import Transfers
 
@@ -24,6 +26,8 @@ DETECTORS: tuple[type[Detector], ...] = (
     Heterogeneity,
     Networks,
     RoceAddress,
+    Adapters,
+    Ras,
     Startup,
     Benchmark,
     Transfers,
