@@ -312,6 +312,7 @@ class _Run:
             yield f"{len(self.dump_notes) - _NOTES} further remarks on dumps are left out"
         for name in self.recordings.nameless[:_NOTES]:
             yield f"{name} is a dump of which neither name nor content tells the rank, and was left out"
+        yield from self.identity.contradictions
         if self.timeline.left_out:
             yield f"the timeline leaves out {self.timeline.left_out} further moments"
         if self.unclaimed.dropped:
