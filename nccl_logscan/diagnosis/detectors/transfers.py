@@ -28,6 +28,7 @@ _SHOWN = 5
 # A third of a bad end's pairs may be other pairs: processes that leave break connections of their own.
 _STRAY = 3
 _ON_A_RAIL = 3
+_FEW = 5
 # What fails at once is reported within seconds; a neighbour of who gave up finds out after time-outs of its own.
 _LATER = timedelta(seconds=10)
 
@@ -156,9 +157,9 @@ class Transfers:
         tcp = [said for said in votes if not said[0].transfer.rdma and said[0].transfer.manner is Manner.UNANSWERED]
         closed = [said for said in votes if said[0].transfer.manner is Manner.CLOSED]
         if any(vote.transfer.manner is Manner.UNANSWERED for vote, _ in rdma):
-            yield from self._of_the_fabric(_pairs(rdma, ends), scene)
-        yield from _of_connections(_pairs(tcp, ends), scene)
-        yield from _of_processes(_pairs(closed, ends), scene)
+            yield from self._of_the_fabric(_pairs(rdma, ends, scene), scene)
+        yield from _of_connections(_pairs(tcp, ends, scene), scene)
+        yield from _of_processes(_pairs(closed, ends, scene), scene)
 
     def _ends(self, votes: Iterable[tuple[_Vote, str | None]], scene: Scene) -> Ends:
         for vote, host in votes:
@@ -321,7 +322,7 @@ def _only_rank(end: str, scene: Scene) -> int | None:
 # --- Pairs -----------------------------------------------------------------------------------------------
 
 
-def _pairs(votes: Iterable[tuple[_Vote, str | None]], ends: Ends) -> list[_Pair]:
+def _pairs(votes: Iterable[tuple[_Vote, str | None]], ends: Ends, scene: Scene) -> list[_Pair]:
     """Return the pairs of hosts; a vote whose ends are not known, or are of one host, is none."""
     pairs: dict[tuple[str, str], _Pair] = {}
     for vote, host in votes:
@@ -332,7 +333,36 @@ def _pairs(votes: Iterable[tuple[_Vote, str | None]], ends: Ends) -> list[_Pair]
         pair = pairs.setdefault(both, _Pair(both))
         pair.votes.append(vote)
         pair.observers.add(host)
-    return list(pairs.values())
+    known = list(pairs.values())
+    return _joined(known) if len(scene.identity.hosts) > _FEW else known
+
+
+def _joined(pairs: list[_Pair]) -> list[_Pair]:
+    """Give the one address that several hosts accuse the name of the one host that accuses nothing but other addresses.
+
+    Without NCCL's INFO lines no address has a host, so that a bad end is two: the host that could reach nobody, and the
+    address that nobody could reach. In a job of a few hosts it may as well be two neighbours.
+    """
+    accused: dict[str, set[str]] = {}
+    for pair in pairs:
+        for observer in pair.observers:
+            accused.setdefault(pair.other(observer), set()).add(observer)
+    shared = [end for end, by in accused.items() if len(by) > 1]
+    observers = set[str]().union(*accused.values())
+    if len(shared) != 1 or not all(map(is_address, accused)):
+        return pairs
+    alone = observers - accused[shared[0]]
+    if len(alone) != 1 or len(accused) != 1 + len(accused[shared[0]]):
+        return pairs
+    host = alone.pop()
+    return [_renamed(pair, shared[0], host) for pair in pairs]
+
+
+def _renamed(pair: _Pair, address: str, host: str) -> _Pair:
+    if address not in pair.ends:
+        return pair
+    other = pair.other(address)
+    return _Pair((host, other) if host < other else (other, host), pair.votes, pair.observers)
 
 
 def _with_hosts(votes: Iterable[_Vote], scene: Scene) -> list[tuple[_Vote, str | None]]:
@@ -399,7 +429,9 @@ def _accusation(
     place = f"the host at {bad}" if is_address(bad) else f"host {bad}"
     end = f"adapter {adapter} of {place}" if adapter is not None else place
     captures = {"end": end, "voters": _voters(against, bad, scene)}
-    captures["peer" if is_address(bad) else "host"] = bad
+    captures["host"] = bad
+    if is_address(bad):
+        captures["peer"] = bad
     if adapter is not None:
         captures["adapter"] = adapter
     if rank is not None:
