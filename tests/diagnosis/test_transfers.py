@@ -367,6 +367,14 @@ CLOSED = {
 }
 
 
+def test_of_two_hosts_the_one_that_hung_up_is_named():
+    cluster = Cluster(2)
+    for local in range(8):
+        words = CLOSED["2.21"].format(peer=cluster.address(0), port=next(cluster.ports))
+        cluster.says(1, words, local)
+    assert (culprit(cluster.scan()).host, cluster.scan().diagnosis.category) == ("gpu-000", "process_death")
+
+
 def test_a_missing_file_s_host_is_not_taken_for_the_first_to_die():
     cluster = Cluster(8, per_host=2)
     for host, peer in ((3, 4), (5, 4), (0, 1), (2, 1), (1, 0)):

@@ -233,7 +233,7 @@ def _of_connections(pairs: list[_Pair], scene: Scene) -> Iterator[Detection]:
 
 def _of_processes(pairs: list[_Pair], scene: Scene) -> Iterator[Detection]:
     """Who died first is hung up on by nobody's fault but its own; those who follow it hang up too."""
-    bad = _bad_end(pairs, scene.identity.hosts) or _silent_end(pairs, scene)
+    bad = _bad_end(pairs, scene.identity.hosts) or _silent_end(pairs, scene) or _other_host(pairs, scene)
     if bad is None:
         return
     rank = _only_rank(bad, scene)
@@ -258,6 +258,14 @@ def _silent_end(pairs: list[_Pair], scene: Scene) -> str | None:
         return None
     single = all(_only_rank(end, scene) is not None for end in {*said, *observers})
     return silent[0] if single else None
+
+
+def _other_host(pairs: list[_Pair], scene: Scene) -> str | None:
+    """In a job of two hosts, the one that hung up while the other complained; None if both did."""
+    if len(pairs) != 1 or set(pairs[0].ends) != set(scene.identity.hosts) or len(pairs[0].observers) != 1:
+        return None
+    (observer,) = pairs[0].observers
+    return pairs[0].other(observer)
 
 
 def _quiet(end: str, pairs: Iterable[_Pair], scene: Scene) -> int | None:
@@ -445,7 +453,7 @@ def _voters(pairs: Iterable[_Pair], bad: str, scene: Scene) -> str:
     hosts = {pair.other(bad) for pair in pairs}
     ranks = {scene.identity.rank_of(vote.sayer) for vote in votes if vote.sayer.host != bad} - {None}
     told = f"{len(ranks)} rank{'s' if len(ranks) != 1 else ''} of " if ranks else ""
-    return f"{told}{len(hosts)} hosts"
+    return f"{told}{len(hosts)} host{'s' if len(hosts) != 1 else ''}"
 
 
 def _undecided(name: str, pairs: list[_Pair]) -> Detection:
