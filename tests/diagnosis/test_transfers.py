@@ -103,8 +103,7 @@ def test_the_bad_host_is_named_although_its_file_is_missing():
     cluster.fails(0, 2)
     cluster.fails(1, 2)
     cluster.fails(3, 2)
-    assert culprit(cluster.scan(2)).peer == "10.0.0.3"
-    assert culprit(cluster.scan(2)).host is None
+    assert (culprit(cluster.scan(2)).host, culprit(cluster.scan(2)).rank) == ("10.0.0.3", None)
 
 
 def test_the_bad_host_s_own_reports_do_not_make_its_peers_bad():
@@ -230,8 +229,20 @@ def test_the_only_rank_of_a_bad_host_is_named():
     assert (culprit(cluster.scan()).host, culprit(cluster.scan()).rank) == ("gpu-003", 3)
 
 
-def test_hosts_are_told_apart_by_address_where_only_warnings_were_logged():
-    cluster = Cluster(8, info=False)
+@pytest.mark.parametrize(("hosts", "named"), [(16, "gpu-003"), (5, None)])
+def test_the_host_that_reached_nobody_is_the_address_that_nobody_reached(hosts, named):
+    cluster = Cluster(hosts, "2.13", info=False)
+    for host in range(hosts):
+        cluster.says(host, "NCCL INFO Using network IB")
+    cluster.fails(2, 3)
+    cluster.fails(4, 3)
+    cluster.fails(3, 2)
+    cluster.fails(3, 4)
+    assert culprit(cluster.scan()).host == named
+
+
+def test_hosts_are_told_apart_by_their_gids_where_only_warnings_were_logged():
+    cluster = Cluster(8, "2.19", info=False)
     cluster.fails(2, 3)
     cluster.fails(4, 3)
     cluster.fails(3, 2)
@@ -356,6 +367,14 @@ CLOSED = {
 }
 
 
+def test_of_two_hosts_the_one_that_hung_up_is_named():
+    cluster = Cluster(2)
+    for local in range(8):
+        words = CLOSED["2.21"].format(peer=cluster.address(0), port=next(cluster.ports))
+        cluster.says(1, words, local)
+    assert (culprit(cluster.scan()).host, cluster.scan().diagnosis.category) == ("gpu-000", "process_death")
+
+
 def test_a_missing_file_s_host_is_not_taken_for_the_first_to_die():
     cluster = Cluster(8, per_host=2)
     for host, peer in ((3, 4), (5, 4), (0, 1), (2, 1), (1, 0)):
@@ -412,7 +431,7 @@ def test_no_order_of_files_and_no_missing_file_makes_a_victim_the_culprit(seed):
     cluster.files = {name: cluster.files[name] for name in names}
     cluster.files["gpu-zzz.log"] = "gpu-zzz:1:1 [0] NCCL INFO Using network IB\n"
     result = cluster.scan(*(host for host in range(8) if chance.random() < 0.2))
-    assert culprit(result).host in {None, cluster.names[bad]}
+    assert culprit(result).host in {None, cluster.names[bad], cluster.address(bad)}
     assert culprit(result).rank in {None, *range(bad * 2, bad * 2 + 2)}
 
 

@@ -28,6 +28,7 @@ _SHOWN = 5
 # A third of a bad end's pairs may be other pairs: processes that leave break connections of their own.
 _STRAY = 3
 _ON_A_RAIL = 3
+_FEW = 5
 # What fails at once is reported within seconds; a neighbour of who gave up finds out after time-outs of its own.
 _LATER = timedelta(seconds=10)
 
@@ -156,9 +157,9 @@ class Transfers:
         tcp = [said for said in votes if not said[0].transfer.rdma and said[0].transfer.manner is Manner.UNANSWERED]
         closed = [said for said in votes if said[0].transfer.manner is Manner.CLOSED]
         if any(vote.transfer.manner is Manner.UNANSWERED for vote, _ in rdma):
-            yield from self._of_the_fabric(_pairs(rdma, ends), scene)
-        yield from _of_connections(_pairs(tcp, ends), scene)
-        yield from _of_processes(_pairs(closed, ends), scene)
+            yield from self._of_the_fabric(_pairs(rdma, ends, scene), scene)
+        yield from _of_connections(_pairs(tcp, ends, scene), scene)
+        yield from _of_processes(_pairs(closed, ends, scene), scene)
 
     def _ends(self, votes: Iterable[tuple[_Vote, str | None]], scene: Scene) -> Ends:
         for vote, host in votes:
@@ -232,7 +233,7 @@ def _of_connections(pairs: list[_Pair], scene: Scene) -> Iterator[Detection]:
 
 def _of_processes(pairs: list[_Pair], scene: Scene) -> Iterator[Detection]:
     """Who died first is hung up on by nobody's fault but its own; those who follow it hang up too."""
-    bad = _bad_end(pairs, scene.identity.hosts) or _silent_end(pairs, scene)
+    bad = _bad_end(pairs, scene.identity.hosts) or _silent_end(pairs, scene) or _other_host(pairs, scene)
     if bad is None:
         return
     rank = _only_rank(bad, scene)
@@ -257,6 +258,14 @@ def _silent_end(pairs: list[_Pair], scene: Scene) -> str | None:
         return None
     single = all(_only_rank(end, scene) is not None for end in {*said, *observers})
     return silent[0] if single else None
+
+
+def _other_host(pairs: list[_Pair], scene: Scene) -> str | None:
+    """In a job of two hosts, the one that hung up while the other complained; None if both did."""
+    if len(pairs) != 1 or set(pairs[0].ends) != set(scene.identity.hosts) or len(pairs[0].observers) != 1:
+        return None
+    (observer,) = pairs[0].observers
+    return pairs[0].other(observer)
 
 
 def _quiet(end: str, pairs: Iterable[_Pair], scene: Scene) -> int | None:
@@ -321,7 +330,7 @@ def _only_rank(end: str, scene: Scene) -> int | None:
 # --- Pairs -----------------------------------------------------------------------------------------------
 
 
-def _pairs(votes: Iterable[tuple[_Vote, str | None]], ends: Ends) -> list[_Pair]:
+def _pairs(votes: Iterable[tuple[_Vote, str | None]], ends: Ends, scene: Scene) -> list[_Pair]:
     """Return the pairs of hosts; a vote whose ends are not known, or are of one host, is none."""
     pairs: dict[tuple[str, str], _Pair] = {}
     for vote, host in votes:
@@ -332,7 +341,36 @@ def _pairs(votes: Iterable[tuple[_Vote, str | None]], ends: Ends) -> list[_Pair]
         pair = pairs.setdefault(both, _Pair(both))
         pair.votes.append(vote)
         pair.observers.add(host)
-    return list(pairs.values())
+    known = list(pairs.values())
+    return _joined(known) if len(scene.identity.hosts) > _FEW else known
+
+
+def _joined(pairs: list[_Pair]) -> list[_Pair]:
+    """Give the one address that several hosts accuse the name of the one host that accuses nothing but other addresses.
+
+    Without NCCL's INFO lines no address has a host, so that a bad end is two: the host that could reach nobody, and the
+    address that nobody could reach. In a job of a few hosts it may as well be two neighbours.
+    """
+    accused: dict[str, set[str]] = {}
+    for pair in pairs:
+        for observer in pair.observers:
+            accused.setdefault(pair.other(observer), set()).add(observer)
+    shared = [end for end, by in accused.items() if len(by) > 1]
+    observers = set[str]().union(*accused.values())
+    if len(shared) != 1 or not all(map(is_address, accused)):
+        return pairs
+    alone = observers - accused[shared[0]]
+    if len(alone) != 1 or len(accused) != 1 + len(accused[shared[0]]):
+        return pairs
+    host = alone.pop()
+    return [_renamed(pair, shared[0], host) for pair in pairs]
+
+
+def _renamed(pair: _Pair, address: str, host: str) -> _Pair:
+    if address not in pair.ends:
+        return pair
+    other = pair.other(address)
+    return _Pair((host, other) if host < other else (other, host), pair.votes, pair.observers)
 
 
 def _with_hosts(votes: Iterable[_Vote], scene: Scene) -> list[tuple[_Vote, str | None]]:
@@ -399,7 +437,9 @@ def _accusation(
     place = f"the host at {bad}" if is_address(bad) else f"host {bad}"
     end = f"adapter {adapter} of {place}" if adapter is not None else place
     captures = {"end": end, "voters": _voters(against, bad, scene)}
-    captures["peer" if is_address(bad) else "host"] = bad
+    captures["host"] = bad
+    if is_address(bad):
+        captures["peer"] = bad
     if adapter is not None:
         captures["adapter"] = adapter
     if rank is not None:
@@ -413,7 +453,7 @@ def _voters(pairs: Iterable[_Pair], bad: str, scene: Scene) -> str:
     hosts = {pair.other(bad) for pair in pairs}
     ranks = {scene.identity.rank_of(vote.sayer) for vote in votes if vote.sayer.host != bad} - {None}
     told = f"{len(ranks)} rank{'s' if len(ranks) != 1 else ''} of " if ranks else ""
-    return f"{told}{len(hosts)} hosts"
+    return f"{told}{len(hosts)} host{'s' if len(hosts) != 1 else ''}"
 
 
 def _undecided(name: str, pairs: list[_Pair]) -> Detection:
