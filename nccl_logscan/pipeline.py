@@ -16,12 +16,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import BinaryIO, Protocol
 
+from nccl_logscan.diagnosis.clocks import Clocks
 from nccl_logscan.diagnosis.detectors import DETECTORS, Detector, Scene
+from nccl_logscan.diagnosis.detectors.hang import Hang
 from nccl_logscan.diagnosis.diagnose import diagnose, finding_of
 from nccl_logscan.diagnosis.endings import Endings
 from nccl_logscan.diagnosis.excerpts import Excerpts, Site
 from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.diagnosis.folding import OpenFinding
+from nccl_logscan.diagnosis.hang.recordings import Recordings
 from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.diagnosis.job import JobFacts
 from nccl_logscan.diagnosis.matcher import Matcher
@@ -33,6 +36,7 @@ from nccl_logscan.events import Tokeniser
 from nccl_logscan.events.model import Event
 from nccl_logscan.lines import Peeler
 from nccl_logscan.position import Position
+from nccl_logscan.recorder.read import DumpError, read_dump
 from nccl_logscan.remedy.plan import make_plan
 from nccl_logscan.rulebook.load import builtin_rulebook
 from nccl_logscan.rulebook.rule import Rulebook
@@ -42,6 +46,8 @@ from nccl_logscan.sources.raw import RawLine
 
 _MEMO = 4_096
 _PROGRESS_LINES = 16_384
+_PROBLEMS = 3
+_NOTES = 20
 _UNKNOWN_KINDS = frozenset({"log.text"})
 
 # Kinds whose meaning is in their one line alone: to detectors and facts a second line of the same text, prefix and
@@ -86,7 +92,10 @@ def _scan(sources: Sequence[LineSource], rulebook: Rulebook, options: Options) -
     logs = [source for source in sources if source.kind != Kind.CONFIG] or sources
     for source in logs:
         run.identity.learn_source(source.name)
-        run.read(source, options.progress)
+        if source.kind == Kind.FLIGHT_RECORDER:
+            run.read_dump(source)
+        else:
+            run.read(source, options.progress)
     return run.conclude(sources, time.perf_counter() - started)
 
 
@@ -121,10 +130,17 @@ class _Run:
         self.matcher = Matcher(rulebook)
         self.identity = Identity()
         self.endings = Endings()
+        self.clocks = Clocks()
         self.job = JobFacts(self.identity)
         self.unclaimed = Unclaimed()
         self.timeline = Timeline()
-        self.detectors: tuple[Detector, ...] = tuple(detector() for detector in DETECTORS)
+        self.recordings = Recordings()
+        self.dump_notes: list[str] = []
+        self.hang = Hang()
+        self.detectors: tuple[Detector, ...] = (
+            self.hang,
+            *(detector() for detector in DETECTORS if detector is not Hang),
+        )
         self.by_kind: Counter[str] = Counter()
         self.order = 0
         self._listeners: dict[str, tuple[Callable[[Event, Site], None], ...]] = {}
@@ -161,12 +177,27 @@ class _Run:
         if progress is not None:
             progress(source)
 
+    def read_dump(self, source: LineSource) -> None:
+        """Read one flight recorder's dump."""
+        data = source.content()
+        try:
+            dump = read_dump(data, source.name)
+        except DumpError as error:
+            self.dump_notes.append(f"{source.name} {error}")
+            return
+        self.order += 1
+        self.by_kind[Kind.FLIGHT_RECORDER] += 1
+        self.dump_notes.extend(f"{source.name}: {problem}" for problem in dump.problems[:_PROBLEMS])
+        self.job.learn_dump(dump)
+        self.recordings.take(dump, self.order)
+
     def _count(self, repeats: Iterable[_Repeat]) -> None:
         """Enter the lines that came again where their first one was entered."""
         for repeat in repeats:
             if repeat.last is None:
                 continue
             self.by_kind[repeat.event.kind] += repeat.times
+            self.identity.saw_again(repeat.event, repeat.last, repeat.last_order)
             if not repeat.findings:
                 self.unclaimed.feed(repeat.event, repeat.last_order, repeat.times)
             for finding in repeat.findings:
@@ -196,7 +227,14 @@ class _Run:
 
     def _listening(self, kind: str) -> tuple[Callable[[Event, Site], None], ...]:
         """Who wants to see events of a kind, besides the matcher."""
-        everyone: tuple[_Listener, ...] = (self.identity, self.endings, self.job, self.timeline, *self.detectors)
+        everyone: tuple[_Listener, ...] = (
+            self.identity,
+            self.endings,
+            self.clocks,
+            self.job,
+            self.timeline,
+            *self.detectors,
+        )
         return tuple(one.feed for one in everyone if not one.kinds or kind in one.kinds)
 
     def conclude(self, sources: Sequence[LineSource], seconds: float) -> ScanResult:
@@ -204,17 +242,27 @@ class _Run:
         self.matcher.finish()
         for event, order in self.matcher.unmet():
             self.unclaimed.feed(event, order)
+        self.clocks.align(self.identity.place_of)
         findings = self._findings()
         if not findings and self.by_kind.keys() <= _UNKNOWN_KINDS:
             raise _nothing_to_judge(sources)
         torn = any(source.note is not None and source.lines_read > 0 for source in sources)
         unexplained = not all(self.endings.went_on_after(*last) for last in self.unclaimed.last.items())
-        diagnosis = diagnose(findings, self.endings, self.identity, torn=torn, unexplained=unexplained)
+        diagnosis = diagnose(
+            findings,
+            self.endings,
+            self.identity,
+            self.clocks,
+            torn=torn,
+            unexplained=unexplained,
+            at_rest=self.recordings.at_rest,
+        )
         return ScanResult(
             diagnosis=diagnosis,
             findings=findings,
             plan=make_plan(diagnosis),
-            timeline=self.timeline.conclude(findings, self.identity),
+            timeline=self.timeline.conclude(findings, self.identity, self.clocks),
+            standings=self.hang.standings(self.identity, self.recordings),
             job=self.job.conclude(),
             coverage=self._coverage(sources, seconds),
             unclaimed=self.unclaimed.conclude(),
@@ -225,8 +273,8 @@ class _Run:
         )
 
     def _findings(self) -> tuple[Finding, ...]:
-        matched = self.matcher.close(self.identity)
-        scene = Scene(self.identity, self.endings, matched)
+        matched = self.matcher.close(self.identity, self.clocks)
+        scene = Scene(self.identity, self.endings, matched, self.recordings, self.clocks)
         by_detector = {rule.match.detector: rule for rule in self.rulebook.rules.values() if rule.match.detector}
         detected = [
             finding_of(detection, by_detector[detection.detector])
@@ -255,6 +303,11 @@ class _Run:
                 yield f"{source.name} {source.note}"
             elif logs and source.kind == Kind.CONFIG:
                 yield f"{source.name} is a configuration file and was not read as a log"
+        yield from self.dump_notes[:_NOTES]
+        if len(self.dump_notes) > _NOTES:
+            yield f"{len(self.dump_notes) - _NOTES} further remarks on dumps are left out"
+        for name in self.recordings.nameless[:_NOTES]:
+            yield f"{name} is a dump of which neither name nor content tells the rank, and was left out"
         if self.timeline.left_out:
             yield f"the timeline leaves out {self.timeline.left_out} further moments"
         if self.unclaimed.dropped:

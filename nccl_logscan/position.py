@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
-_Said = TypeVar("_Said")
-_DRIFT = timedelta(seconds=5)
+DRIFT = timedelta(seconds=5)
+"""By how much the clocks of two hosts may differ although both state a zone."""
 
 
 class Position(NamedTuple):
-    """A line of an input.
+    """A line of an input; line 0 stands for an input without lines (a flight recorder's dump) as a whole.
 
     `line` counts from 1 by line feeds alone; `offset` is that of the line's first byte in the
     decoded (decompressed) stream, from 0. A named tuple, since every line of a log makes one: half a
@@ -24,7 +23,7 @@ class Position(NamedTuple):
     offset: int
 
     def __str__(self) -> str:
-        return f"{self.source}:{self.line}"
+        return f"{self.source}:{self.line}" if self.line else self.source
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +52,9 @@ class Instant:
         """
         if self.value == other.value or (self.value.tzinfo is None) != (other.value.tzinfo is None):
             return None
-        if self.clock != other.clock and (self.value.tzinfo is None or abs(self.value - other.value) < _DRIFT):
+        if self.clock != other.clock and (self.value.tzinfo is None or abs(self.value - other.value) < DRIFT):
             return None
         return -1 if self.value < other.value else 1
-
-
-def by_time(timed: Iterable[tuple[Instant, _Said]]) -> list[tuple[Instant, _Said]] | None:
-    """Return what was said at times in the order of these; None if only some of the times have a zone."""
-    ordered = list(timed)
-    if len({when.value.tzinfo is None for when, _ in ordered}) > 1:
-        return None
-    return sorted(ordered, key=lambda pair: pair[0].value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from nccl_logscan.diagnosis.clocks import Clocks
 from nccl_logscan.diagnosis.detectors import DETECTORS
 from nccl_logscan.diagnosis.endings import Endings
 from nccl_logscan.diagnosis.identity import Identity
@@ -209,7 +210,7 @@ def test_a_folded_line_that_comes_again_counts_each_time_as_many(book):
 
 # --- Who sees what -----------------------------------------------------------------------------------------
 
-LISTENERS = (Identity, Endings, JobFacts, Timeline, *DETECTORS)
+LISTENERS = (Identity, Endings, Clocks, JobFacts, Timeline, *DETECTORS)
 
 
 @pytest.mark.parametrize("listener", LISTENERS, ids=lambda listener: listener.__name__)

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from nccl_logscan.diagnosis.clocks import Clocks
 from nccl_logscan.diagnosis.endings import Endings
 from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.taxonomy import Category, Role
@@ -27,7 +28,9 @@ PLAIN = 70
 TEARDOWN = 25
 # Faults that stand although the job went on, since the run's result is what failed.
 _LASTING = frozenset({Category.MIXED_PRECISION_OVERFLOW})
-_WATCHDOG = frozenset({"torch.watchdog-timeout", "rank-behind", "rank-absent", "watchdog-mismatch"})
+_WATCHDOG = frozenset(
+    {"torch.watchdog-timeout", "rank-behind", "rank-absent", "watchdog-mismatch", "collective-order", "all-entered"}
+)
 _EXITS = frozenset({"elastic.exit", "process.exit"})
 _RAISED = frozenset({"python.exception"})
 _OF_THE_LIBRARY = frozenset(
@@ -47,7 +50,7 @@ class Ranking:
     recovered: tuple[Finding, ...]
 
 
-def rank_causes(findings: Iterable[Finding], endings: Endings) -> Ranking:
+def rank_causes(findings: Iterable[Finding], endings: Endings, clocks: Clocks) -> Ranking:
     """Choose the cause among findings."""
     relevant = [finding for finding in findings if finding.rule.role not in {Role.BENIGN, Role.CONTEXT}]
     recovered = tuple(finding for finding in relevant if _recovered(finding, endings))
@@ -58,7 +61,7 @@ def rank_causes(findings: Iterable[Finding], endings: Endings) -> Ranking:
     pool = unexplained or candidates
     if not pool:
         return Ranking(None, tuple(standing), (), recovered)
-    cause = _plainest_first(pool)
+    cause = _plainest_first(pool, clocks)
     consequences = _consequences(cause, standing)
     followed = {id(cause), *map(id, consequences)}
     rivals = [finding for finding in candidates if id(finding) not in followed]
@@ -154,33 +157,33 @@ def _explained(finding: Finding, candidates: list[Finding]) -> bool:
     )
 
 
-def _plainest_first(pool: list[Finding]) -> Finding:
+def _plainest_first(pool: list[Finding], clocks: Clocks) -> Finding:
     top = max(finding.rule.strength for finding in pool)
     near_top = [finding for finding in pool if finding.rule.strength >= top - BAND]
     first = near_top[0]
     for finding in near_top[1:]:
-        if _before(finding, first):
+        if _before(finding, first, clocks):
             first = finding
     return first
 
 
-def _before(one: Finding, other: Finding) -> bool:
+def _before(one: Finding, other: Finding, clocks: Clocks) -> bool:
     """Whether `one` comes before `other` as far as that can be known; the plainer of two where it can't."""
-    order = known_order(one, other)
+    order = known_order(one, other, clocks)
     if order is not None:
         return order < 0
     return one.rule.strength > other.rule.strength
 
 
-def known_order(one: Finding, other: Finding) -> int | None:
+def known_order(one: Finding, other: Finding, clocks: Clocks) -> int | None:
     """Return -1 or 1 where the order of two findings is known, else None.
 
     Two lines of one input are in the order of writing, near enough; lines of two inputs are ordered only by times of
-    one clock, or by times with zones that are far enough apart.
+    one clock, or of two that are aligned well enough for it.
     """
     if one.first.at == other.first.at:
         return None
     if one.first.at.source == other.first.at.source:
         return -1 if one.order < other.order else 1
     mine, its = one.first.when, other.first.when
-    return None if mine is None or its is None else mine.order_to(its)
+    return None if mine is None or its is None else clocks.order(mine, its)

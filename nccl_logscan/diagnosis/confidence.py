@@ -7,6 +7,7 @@ lower, since logs that nobody has seen are judged less well; rivals of another c
 from __future__ import annotations
 
 from nccl_logscan.diagnosis.causes import BAND, Ranking, known_order
+from nccl_logscan.diagnosis.clocks import Clocks
 from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.taxonomy import Level
 
@@ -25,14 +26,14 @@ def confidence_of(ranking: Ranking) -> float:
     return round(sure, 2)
 
 
-def level_of(ranking: Ranking) -> Level:
+def level_of(ranking: Ranking, clocks: Clocks) -> Level:
     """Return the level in words."""
     cause = ranking.cause
     if cause is None:
         return Level.NONE
     if cause.rule.strength < 35:
         return Level.SUGGESTED
-    later = [known_order(cause, finding) for finding in ranking.consequences]
+    later = [known_order(cause, finding, clocks) for finding in ranking.consequences]
     if cause.rule.strength >= 75 and all(order == -1 for order in later):
         return Level.ESTABLISHED
     if cause.rule.strength >= 90:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from nccl_logscan.diagnosis.clocks import Clocks
 from nccl_logscan.diagnosis.endings import Endings
 from nccl_logscan.diagnosis.findings import Evidence, Finding
 from nccl_logscan.diagnosis.identity import Identity, Who
 from nccl_logscan.diagnosis.verdict import Culprit
-from nccl_logscan.position import by_time
 
 
-def find_culprit(cause: Finding, identity: Identity, endings: Endings) -> Culprit:
+def find_culprit(cause: Finding, identity: Identity, endings: Endings, clocks: Clocks) -> Culprit:
     """Return the culprit of the deciding finding, as its rule's `blames` says."""
     captures = cause.captures
-    rank = _rank(cause, identity)
+    rank = _rank(cause, identity, clocks)
     if rank is None and cause.rule.blames == "observer":
         rank = _by_exit(cause, endings)
     observer = _observer(cause, rank, identity)
@@ -40,7 +40,7 @@ def _points_at_speaker(cause: Finding) -> bool:
     return cause.rule.blames == "observer" or (cause.rule.blames == "captured" and not compared)
 
 
-def _rank(cause: Finding, identity: Identity) -> int | None:
+def _rank(cause: Finding, identity: Identity, clocks: Clocks) -> int | None:
     if cause.rule.blames == "none":
         return None
     told = _whole(cause.captures.get("rank"))
@@ -50,7 +50,7 @@ def _rank(cause: Finding, identity: Identity) -> int | None:
         return told if told is not None else _by_elimination(cause, identity)
     if cause.rule.blames == "captured":
         return cause.ranks[0] if len(cause.ranks) == 1 else None
-    return _first_to_say(cause, identity)
+    return _first_to_say(cause, identity, clocks)
 
 
 def _by_elimination(cause: Finding, identity: Identity) -> int | None:
@@ -61,16 +61,14 @@ def _by_elimination(cause: Finding, identity: Identity) -> int | None:
     return silent[0] if len(silent) == 1 else None
 
 
-def _first_to_say(cause: Finding, identity: Identity) -> int | None:
+def _first_to_say(cause: Finding, identity: Identity, clocks: Clocks) -> int | None:
     """The first rank to say it: by order within one input, by times that can be compared across inputs; else None."""
     said = [(sample, rank) for sample in cause.samples if (rank := _rank_of(sample, identity)) is not None]
     if len(cause.ranks) <= 1 or len({sample.at.source for sample, _ in said}) <= 1:
         return cause.ranks[0] if cause.ranks else None
-    ordered = by_time((sample.when, rank) for sample, rank in said if sample.when is not None)
-    if ordered is None or len(ordered) < len(said):
-        return None
-    (first, rank), *others = ordered
-    return rank if all(first.order_to(when) == -1 for when, _ in others) else None
+    timed = [(sample.when, rank) for sample, rank in said if sample.when is not None]
+    first = clocks.first(timed) if len(timed) == len(said) else None
+    return None if first is None else timed[first][1]
 
 
 def _rank_of(sample: Evidence, identity: Identity) -> int | None:

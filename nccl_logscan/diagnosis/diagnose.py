@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import string
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from nccl_logscan.diagnosis.causes import Ranking, known_order, rank_causes
+from nccl_logscan.diagnosis.clocks import Clocks
 from nccl_logscan.diagnosis.confidence import confidence_of, level_of
 from nccl_logscan.diagnosis.culprit import find_culprit
 from nccl_logscan.diagnosis.detectors import Detection
@@ -18,6 +20,7 @@ from nccl_logscan.rulebook.rule import Rule
 from nccl_logscan.taxonomy import Action, Basis, Category, Level, Role
 
 _EVIDENCE = 24
+_CLOCKS = 3
 _NOBODY = Culprit()
 _FAILED = "Something failed, but this log does not say what."
 _TORN = "No failure is in what could be read, but a log ends in the middle."
@@ -47,28 +50,32 @@ def diagnose(
     findings: Iterable[Finding],
     endings: Endings,
     identity: Identity,
+    clocks: Clocks,
     *,
     torn: bool = False,
     unexplained: bool = False,
+    at_rest: bool = False,
 ) -> Diagnosis:
     """Return the verdict over all findings.
 
     `torn`: an input ended before its end, so that silence proves nothing;
-    `unexplained`: exceptions were raised that no rule knows.
+    `unexplained`: exceptions were raised that no rule knows; `at_rest`: every rank left a dump, in which it waits for
+    nothing.
     """
     findings = tuple(findings)
-    ranking = rank_causes(findings, endings)
+    ranking = rank_causes(findings, endings, clocks)
     if ranking.cause is None:
-        return _without_cause(ranking, findings, endings, torn=torn, unexplained=unexplained)
+        signs = _Signs(torn=torn, unexplained=unexplained, at_rest=at_rest)
+        return _without_cause(ranking, findings, endings, signs)
     cause = ranking.cause
-    culprit = find_culprit(cause, identity, endings)
+    culprit = find_culprit(cause, identity, endings, clocks)
     return Diagnosis(
         category=cause.rule.category,
         basis=Basis.DETECTOR if cause.rule.match.detector else Basis.RULE,
-        level=level_of(ranking),
+        level=level_of(ranking, clocks),
         confidence=confidence_of(ranking),
         headline=headline(cause, culprit),
-        reasons=tuple(_reasons(ranking)),
+        reasons=tuple(_reasons(ranking, clocks)),
         culprit=culprit,
         evidence=_evidence(ranking, findings),
         action=cause.rule.action,
@@ -100,25 +107,40 @@ def fill(template: str, values: Mapping[str, str]) -> str | None:
     return template.format_map(values)
 
 
-def _without_cause(
-    ranking: Ranking, findings: tuple[Finding, ...], endings: Endings, *, torn: bool, unexplained: bool
-) -> Diagnosis:
-    failed = bool(ranking.consequences or endings.failed or unexplained)
+@dataclass(frozen=True, slots=True)
+class _Signs:
+    """What the inputs show beside findings, as `diagnose` is told it."""
+
+    torn: bool
+    unexplained: bool
+    at_rest: bool
+
+
+_FINISHED = ("the job finished.", "The job says that it finished.")
+_STEPPED = (
+    "training made progress to the end of the log.",
+    "The log shows steps and no failure; it names no end.",
+)
+_AT_REST = (
+    "no rank waited in a collective when the flight recorders were written out.",
+    "Every rank left a dump, and all calls in them are completed.",
+)
+
+
+def _without_cause(ranking: Ranking, findings: tuple[Finding, ...], endings: Endings, signs: _Signs) -> Diagnosis:
+    failed = bool(ranking.consequences or endings.failed or signs.unexplained)
     troubled = failed and not endings.finished
     alive = endings.stepped or (endings.said_end and not endings.aborted) or endings.finished
-    if troubled or torn or not alive:
-        return _unknown(ranking, torn=torn, failed=failed)
+    if troubled or signs.torn or not (alive or signs.at_rest):
+        return _unknown(ranking, torn=signs.torn, failed=failed)
     benign = [finding for finding in findings if finding.rule.role is Role.BENIGN]
-    said = (
-        "The job says that it finished." if endings.finished else "The log shows steps and no failure; it names no end."
-    )
+    well, said = _FINISHED if endings.finished else _STEPPED if alive else _AT_REST
     return Diagnosis(
         category=Category.NONE,
         basis=Basis.NONE,
         level=Level.ESTABLISHED if endings.finished else Level.LIKELY,
         confidence=0.97 if endings.finished else 0.75,
-        headline="Nothing failed: "
-        + ("the job finished." if endings.finished else "training made progress to the end of the log."),
+        headline=f"Nothing failed: {well}",
         reasons=(said, *_benign_reasons(benign), *_recovered_reasons(ranking)),
         culprit=_NOBODY,
         evidence=_cited(benign[:6], "context") + _cited(ranking.recovered[:6], "context"),
@@ -160,7 +182,7 @@ def _recovered_reasons(ranking: Ranking) -> Iterable[str]:
         yield f"{finding.rule.title} ({finding.first.at}), but the job went on."
 
 
-def _reasons(ranking: Ranking) -> Iterable[str]:
+def _reasons(ranking: Ranking, clocks: Clocks) -> Iterable[str]:
     cause = ranking.cause
     assert cause is not None
     who = f" ({_ranks(cause.ranks)})" if cause.ranks else ""
@@ -168,7 +190,7 @@ def _reasons(ranking: Ranking) -> Iterable[str]:
     yield f"{cause.rule.title}{who}{times}; see {cause.first.at}."
     yield from cause.notes
     followers = [finding for finding in ranking.consequences if finding.rule.category != cause.rule.category]
-    orders = {known_order(cause, finding) for finding in followers}
+    orders = {known_order(cause, finding, clocks) for finding in followers}
     lines = sum(finding.count for finding in followers)
     if followers and orders == {-1}:
         yield f"It comes before the {lines} lines of other trouble, which follow from it."
@@ -176,8 +198,18 @@ def _reasons(ranking: Ranking) -> Iterable[str]:
         yield f"It explains {lines} other lines; their order in time is not certain: the log has no common clock."
     elif followers:
         yield f"It explains {lines} other lines, some of which were written earlier."
+    yield from _clocks_apart(cause, followers, clocks)
     if cause.rule.role is Role.SYMPTOM:
         yield "It is a symptom: nothing in the log says what led to it."
+
+
+def _clocks_apart(cause: Finding, others: list[Finding], clocks: Clocks) -> Iterable[str]:
+    """Say by how much clocks differ that the order of the cause and its consequences rests on."""
+    instants = [finding.first.when for finding in others] + [sample.when for sample in cause.samples[1:]]
+    first = cause.first.when
+    if first is not None:
+        said = (clocks.statement(first, when) for when in instants if when is not None)
+        yield from list(dict.fromkeys(sentence for sentence in said if sentence is not None))[:_CLOCKS]
 
 
 def _ranks(ranks: tuple[int, ...]) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
 
+from nccl_logscan.diagnosis.clocks import Clocks
 from nccl_logscan.diagnosis.excerpts import TEXT_LIMIT, Excerpt
 from nccl_logscan.diagnosis.findings import Evidence, Finding
 from nccl_logscan.diagnosis.identity import Identity, Who
 from nccl_logscan.events.model import Event
-from nccl_logscan.position import Instant, Origin, Position, by_time
+from nccl_logscan.position import Instant, Origin, Position
 from nccl_logscan.rulebook.rule import Rule
 from nccl_logscan.sources.raw import RawLine
 
@@ -57,11 +57,11 @@ class OpenFinding:
             self.last_order = order
             self.end(raw.at, raw.text, event.origin, event.when)
 
-    def close(self, identity: Identity) -> Finding:
+    def close(self, identity: Identity, clocks: Clocks) -> Finding:
         """Return the finding, with ranks and hosts resolved."""
         taken = list(zip(map(evidence_of, self.samples), self.sample_orders, strict=True))
         last = taken[-1][0]
-        sources = _sources_by_time([sample for sample, _ in taken])
+        sources = _sources_by_time([sample for sample, _ in taken], clocks)
         taken.sort(key=lambda sample: sources.index(sample[0].at.source))
         samples = tuple(sample for sample, _ in taken)
         if self.last_at is not None and self.last_at != last.at:
@@ -85,16 +85,14 @@ class OpenFinding:
         )
 
 
-def _sources_by_time(samples: list[Evidence]) -> list[str]:
-    """Return the sources in the order of their first samples' times; in that of reading where one clock is not sure."""
+def _sources_by_time(samples: list[Evidence], clocks: Clocks) -> list[str]:
+    """Return the sources in the order of their first samples' times; in that of reading where that is not sure."""
     firsts: dict[str, Instant | None] = {}
     for sample in samples:
         firsts.setdefault(sample.at.source, sample.when)
-    ordered = by_time((when, source) for source, when in firsts.items() if when is not None)
-    if ordered is None or len(ordered) < len(firsts):
-        return list(firsts)
-    sure = all(one.order_to(other) == -1 for (one, _), (other, _) in pairwise(ordered))
-    return [source for _, source in ordered] if sure else list(firsts)
+    timed = [(when, source) for source, when in firsts.items() if when is not None]
+    ordered = clocks.by_time(timed) if len(timed) == len(firsts) else None
+    return [source for _, source in ordered] if ordered is not None else list(firsts)
 
 
 def evidence_of(excerpt: Excerpt) -> Evidence:

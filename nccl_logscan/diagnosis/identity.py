@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple
 
 from nccl_logscan.diagnosis.excerpts import Site
+from nccl_logscan.diagnosis.groups import GROUP_EVENTS, ProcessGroups, global_rank_in
 from nccl_logscan.events.model import Event, NcclInit
-from nccl_logscan.position import Origin
+from nccl_logscan.position import Instant, Origin, Position
+from nccl_logscan.sources.raw import RawLine
 
 _Process = tuple[str, int]
 _Label = tuple[str, int | None, int | None]
 _MET = 4_096
 _FEW = 16
+_TEXT = 400
+_LONG = 4_096
+# Lines in which a launcher speaks of a process: they are not that process's own words.
+_ABOUT_OTHERS = frozenset({"elastic.exit", "process.exit", "process.signal"})
+_TELLING = frozenset({NcclInit.kind, *(type_.kind for type_ in GROUP_EVENTS)})
 # More ranks than any job has: a larger number in a log is no world size.
 LARGEST_WORLD = 1_048_576
 
@@ -42,6 +49,37 @@ def who(event: Event) -> Who:
     return Who(event.at.source, origin.host, origin.pid, origin.rank, origin.local_rank, origin.task)
 
 
+class LastSeen(NamedTuple):
+    """A rank's last line: its place, its time where one was printed, its text without prefixes (400 characters)."""
+
+    at: Position
+    when: Instant | None
+    text: str
+
+
+@dataclass(slots=True)
+class _LastWord:
+    """The last event of one sayer so far; `order` counts as a finding's."""
+
+    event: Event
+    order: int
+
+    def note(self, event: Event, order: int) -> None:
+        """Take a later event; of a very long one its beginning. An empty line says nothing."""
+        length = len(event.message)
+        if length:
+            self.event = event if length <= _LONG else replace(event, message=event.message[:_TEXT])
+            self.order = order
+
+
+class _Met(NamedTuple):
+    """An origin that has been learnt from, with where its lines stand and its sayer's last word."""
+
+    origin: Origin
+    source: str
+    last: _LastWord
+
+
 class Identity:
     """Learns, event by event, which process is which global rank; answers once the scan is over.
 
@@ -54,13 +92,18 @@ class Identity:
 
     def __init__(self, limit: int = 65_536) -> None:
         self._limit = limit
-        self._met: dict[int, tuple[Origin, str]] = {}
+        self._met: dict[int, _Met] = {}
+        self._last_words: dict[Who, _LastWord] = {}
+        self._last_of_rank: dict[int, LastSeen] | None = None
+        self._groups: ProcessGroups[Who] = ProcessGroups()
         self._tasks: set[int] = set()
         self._task_is_node = False
         self._in_world: dict[_Process, tuple[int, int]] = {}
         self._by_pid: dict[int, list[_Process]] = {}
         self._rank_of_pid: dict[int, set[int]] = {}
         self._hosts: dict[str, None] = {}
+        self._hosts_of_source: dict[str, set[str]] = {}
+        self._names: set[str] = set()
         self._sources: dict[str, set[int]] = {}
         self._host_of_rank: dict[int, str] = {}
         self._pid_of_rank: dict[int, int] = {}
@@ -68,30 +111,59 @@ class Identity:
         self._labelled: dict[_Label, dict[int, int]] = {}
         self._world = 0
 
-    def feed(self, event: Event, site: Site) -> None:  # noqa: ARG002 - listens as the others do
-        """Learn from an event."""
-        origin = event.origin
-        if self._met_before(event):
-            return
-        if origin.host is not None and origin.host not in self._hosts and len(self._hosts) < self._limit:
-            self._hosts[origin.host] = None
+    def feed(self, event: Event, site: Site) -> None:
+        """Learn from an event. The layers below share one origin among a process's lines, so that most are known."""
+        met = self._met.get(id(event.origin))
+        if met is not None and met.origin is event.origin and met.source == event.at.source:
+            met.last.note(event, site.order)
+        else:
+            self._meet(event, site.order)
+        if event.kind in _TELLING:
+            self._learn_from(event)
+
+    def _meet(self, event: Event, order: int) -> None:
+        origin, sayer = event.origin, who(event)
+        if event.kind not in _ABOUT_OTHERS:
+            last = self._last_words.get(sayer)
+            if last is None:
+                last = _LastWord(event, order)
+                if len(self._last_words) < self._limit:
+                    self._last_words[sayer] = last
+            last.note(event, order)
+            if len(self._met) >= _MET:
+                self._met.clear()
+            self._met[id(origin)] = _Met(origin, event.at.source, last)
+        self._last_of_rank = None
+        if origin.host is not None:
+            self._learn_host(event.at.source, origin.host)
         if origin.task is not None:
             self._learn_task(origin, origin.task)
-        if isinstance(event, NcclInit):
-            self._learn_communicator(event)
         if origin.rank is not None and len(self._ranks) < self._limit:
             self._learn_rank(event, origin.rank)
 
-    def _met_before(self, event: Event) -> bool:
-        """Whether this very origin has been learnt from: the layers below share one object among a process's lines."""
-        origin = event.origin
-        met = self._met.get(id(origin))
-        if met is not None and met[0] is origin and met[1] == event.at.source and not isinstance(event, NcclInit):
-            return True
-        if len(self._met) >= _MET:
-            self._met.clear()
-        self._met[id(origin)] = (origin, event.at.source)
-        return False
+    def _learn_host(self, source: str, host: str) -> None:
+        if host not in self._hosts and len(self._hosts) < self._limit:
+            self._hosts[host] = None
+        known = self._hosts_of_source.get(source)
+        if known is None:
+            if len(self._hosts_of_source) >= self._limit:
+                return
+            known = self._hosts_of_source[source] = set()
+        if len(known) < _FEW:
+            known.add(short_host(host))
+
+    def _learn_from(self, event: Event) -> None:
+        if isinstance(event, NcclInit):
+            self._learn_communicator(event)
+        elif isinstance(event, GROUP_EVENTS) and event.process_group is not None and event.group_rank is not None:
+            told = global_rank_in(event.message)
+            self._groups.learn(event.process_group, event.group_rank, who(event) if told is None else told)
+
+    def saw_again(self, event: Event, raw: RawLine, order: int) -> None:
+        """Learn that the line of an event came again, word by word, at `raw` for the last time."""
+        last = self._last_words.get(who(event))
+        if last is not None and last.order < order:
+            last.note(replace(event, at=raw.at), order)
 
     def _learn_task(self, origin: Origin, task: int) -> None:
         """A launcher's number is the rank where it starts one process a GPU; inside of torchrun it is the node's."""
@@ -140,8 +212,14 @@ class Identity:
         if size <= LARGEST_WORLD:
             self._world = max(self._world, size)
 
+    def learn_rank(self, rank: int) -> None:
+        """Learn that a rank left something of its own among the inputs."""
+        if 0 <= rank < LARGEST_WORLD:
+            self._ranks.add(rank)
+
     def learn_source(self, name: str) -> None:
         """Learn from a file's name which rank wrote it."""
+        self._names.add(name)
         if (rank := rank_in_name(name)) is not None:
             self._ranks.add(rank)
 
@@ -212,6 +290,16 @@ class Identity:
         lone = len(self._tasks) == 1 and self._world > 1
         return not self._task_is_node and not lone and (self._world == 0 or task < self._world)
 
+    def hears(self, rank: int) -> bool:
+        """Whether a rank's output is among the inputs, so that it would have been read had the rank said something.
+
+        It is if the rank spoke. Else one log may hold all ranks' output, or a log of several ranks those in between.
+        """
+        if rank in self._ranks:
+            return True
+        several = [ranks for ranks in self._sources.values() if len(ranks) > 1]
+        return len(self._sources) <= 1 or any(min(ranks) < rank < max(ranks) for ranks in several)
+
     def host_of(self, rank: int) -> str | None:
         """Return the host of a global rank."""
         process = self._process_of(rank)
@@ -226,10 +314,73 @@ class Identity:
         world = (rank, self._world)
         return next((process for process, known in self._in_world.items() if known == world), None)
 
+    def place_of(self, name: str) -> str | None:
+        """Return the host whose clock the times of a source, or of a host, are by.
+
+        A source without a host's name stands for itself; None where lines of several hosts or ranks are mixed in it.
+        """
+        if name not in self._names:
+            return short_host(name)
+        hosts = self._hosts_of_source.get(name, set())
+        if len(hosts) == 1:
+            return next(iter(hosts))
+        ranks = self._sources.get(name, set())
+        if hosts or len(ranks) > 1:
+            return None
+        host = self.host_of(next(iter(ranks))) if ranks else None
+        return name if host is None else short_host(host)
+
+    def members(self, process_group: str) -> Mapping[int, int]:
+        """Return group rank → global rank of a process group, as far as the logs tell; `12(tp)` or its GUID, `12`.
+
+        Of the default group, `0(default_pg)`: all ranks of the world.
+        """
+        return self._groups.members(process_group, self.rank_of, self.world_size or 0)
+
+    def global_of(self, process_group: str, group_rank: int) -> int | None:
+        """Return the global rank of a rank of a process group; None where the logs do not tell."""
+        return self.members(process_group).get(group_rank)
+
+    def learn_group(self, process_group: str, ranks: Sequence[int]) -> None:
+        """Learn all global ranks of a process group, in the order of their ranks in it, from whoever lists them."""
+        self._groups.learn_ranks(process_group, ranks)
+
+    def last_seen(self, rank: int) -> LastSeen | None:
+        """Return the last line that a global rank wrote; None if it wrote none. To be asked once the scan is over.
+
+        Of several sources of one rank, the line with the latest time counts, if all have a time of one clock; else the
+        one that was read last.
+        """
+        if self._last_of_rank is None:
+            self._last_of_rank = self._resolve_last_words()
+        return self._last_of_rank.get(rank)
+
+    def _resolve_last_words(self) -> dict[int, LastSeen]:
+        latest: dict[int, _LastWord] = {}
+        for sayer, word in self._last_words.items():
+            rank = self.rank_of(sayer)
+            if rank is not None and (rank not in latest or _is_later(word, latest[rank])):
+                latest[rank] = word
+        return {
+            rank: LastSeen(word.event.at, word.event.when, word.event.message[:_TEXT]) for rank, word in latest.items()
+        }
+
     def absent(self, present: Iterable[int]) -> tuple[int, ...]:
         """Return the ranks of the world that are not in `present`."""
         present = set(present)
         return tuple(rank for rank in range(self.world_size or 0) if rank not in present)
+
+
+def short_host(name: str) -> str:
+    """Return a host's name as NCCL prints it, to its first dot; an address whole."""
+    head, dot, rest = name.partition(".")
+    return head if dot and any(letter.isalpha() for letter in rest) else name
+
+
+def _is_later(one: _LastWord, other: _LastWord) -> bool:
+    mine, its = one.event.when, other.event.when
+    order = mine.order_to(its) if mine is not None and its is not None else None
+    return order > 0 if order is not None else one.order > other.order
 
 
 def rank_in_name(name: str) -> int | None:

@@ -17,6 +17,7 @@ from nccl_logscan.diagnosis.comparison import (
     tells_facts,
 )
 from nccl_logscan.diagnosis.excerpts import Site
+from nccl_logscan.diagnosis.hang.progress import WORLD
 from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.diagnosis.verdict import Communicator, Difference, Job, Setting
 from nccl_logscan.events.model import (
@@ -30,6 +31,7 @@ from nccl_logscan.events.model import (
     NcclVersion,
     TrainStep,
 )
+from nccl_logscan.recorder.model import Dump
 
 _LIMIT = 512
 _VALUES = 64
@@ -73,6 +75,18 @@ class JobFacts:
         if tells_facts(event):
             for name, value in facts_of(event):
                 self._comparison.note(name, value, event)
+
+    def learn_dump(self, dump: Dump) -> None:
+        """Note what a flight recorder's dump says of the job: versions, groups and who is in them."""
+        if dump.library is not None and len(self._nccl) < 16:
+            self._nccl[dump.library] = None
+        for group in dump.groups.values():
+            if group.ranks:
+                self._identity.learn_group(group.name, group.ranks)
+            if group.description == "default_pg" or group.name == WORLD:
+                self._identity.learn_world(len(group.ranks))
+        if dump.rank is not None:
+            self._identity.learn_rank(dump.rank)
 
     def _text(self, event: Event) -> None:
         text = event.message

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from nccl_logscan.diagnosis.clocks import Clocks
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.diagnosis.folding import OpenFinding
@@ -125,9 +126,9 @@ class Matcher:
         """Yield, after `finish`, events with their order that no rule took since what it asks for never came."""
         yield from self._left.values()
 
-    def close(self, identity: Identity) -> tuple[Finding, ...]:
+    def close(self, identity: Identity, clocks: Clocks) -> tuple[Finding, ...]:
         """Return all findings, in the order of their first line."""
-        return tuple(finding.close(identity) for finding in self._open.values() if finding.samples)
+        return tuple(finding.close(identity, clocks) for finding in self._open.values() if finding.samples)
 
     # --- matching one event ------------------------------------------------------------------------------
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import ClassVar
 
+from nccl_logscan.diagnosis.clocks import Clocks
 from nccl_logscan.diagnosis.excerpts import Site
 from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.diagnosis.identity import Identity, Who, who
-from nccl_logscan.diagnosis.verdict import TimelineEntry
+from nccl_logscan.diagnosis.verdict import Aligned, TimelineEntry
 from nccl_logscan.events.model import ElasticExit, Event, NcclInit, ProcessExit, TrainEnd, TrainStep
 from nccl_logscan.taxonomy import Role
 
@@ -42,7 +44,7 @@ class Timeline:
         else:
             self.left_out += 1
 
-    def conclude(self, findings: Iterable[Finding], identity: Identity) -> tuple[TimelineEntry, ...]:
+    def conclude(self, findings: Iterable[Finding], identity: Identity, clocks: Clocks) -> tuple[TimelineEntry, ...]:
         """Return the entries in reading order."""
         entries = [
             (finding.order, _finding_entry(finding))
@@ -56,7 +58,14 @@ class Timeline:
                 entries.append((order, _entry(event, named, rank)))
         self.left_out += max(0, len(entries) - _LIMIT)
         kept = sorted(entries[:_LIMIT], key=lambda item: item[0])
-        return tuple(entry for _, entry in kept)
+        reference = clocks.reference()
+        return tuple(entry if reference is None else _aligned(entry, reference, clocks) for _, entry in kept)
+
+
+def _aligned(entry: TimelineEntry, reference: str, clocks: Clocks) -> TimelineEntry:
+    """Say of a moment what time it was on the clock that most others can be aligned to."""
+    told = clocks.on(reference, entry.when) if entry.when is not None else None
+    return entry if told is None else replace(entry, aligned=Aligned(told[0], reference, told[1]))
 
 
 def _mark(event: Event) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from nccl_logscan.diagnosis.findings import Evidence, Finding
 from nccl_logscan.position import Instant, Position
@@ -65,8 +66,19 @@ class Diagnosis:
 
 
 @dataclass(frozen=True, slots=True)
+class Aligned:
+    """A time as the clock named `clock` would have shown it, give or take `uncertainty` seconds."""
+
+    value: datetime
+    clock: str
+    uncertainty: float
+
+
+@dataclass(frozen=True, slots=True)
 class TimelineEntry:
-    """A moment worth showing. `clock` names whose clock `when` is by."""
+    """A moment worth showing. `clock` names whose clock `when` is by. `aligned`: None where no event that two clocks
+    saw ties it to another clock.
+    """
 
     when: Instant | None
     rank: int | None
@@ -74,6 +86,7 @@ class TimelineEntry:
     kind: str
     text: str
     at: Position
+    aligned: Aligned | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +150,25 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
+class RankStanding:
+    """How far one rank came in one process group (None: it is not told in any), and its last words.
+
+    `last_enqueued` and `last_completed` are sequence numbers; `waits_in` is the operation of the call that it issued
+    and that did not finish, `waits_at` its number. `recorded`: its flight recorder's dump was read.
+    """
+
+    rank: int
+    host: str | None
+    process_group: str | None
+    last_enqueued: int | None
+    last_completed: int | None
+    waits_in: str | None
+    waits_at: int | None
+    recorded: bool
+    last_words: TimelineEntry | None
+
+
+@dataclass(frozen=True, slots=True)
 class ScannedInput:
     """One input as it was read. `kind`: text, flight_recorder, torchelastic_error, kernel_log, config."""
 
@@ -193,6 +225,7 @@ class ScanResult:
     findings: tuple[Finding, ...]
     plan: tuple[PlannedStep, ...]
     timeline: tuple[TimelineEntry, ...]
+    standings: tuple[RankStanding, ...]
     job: Job
     coverage: Coverage
     unclaimed: tuple[UnclaimedGroup, ...]

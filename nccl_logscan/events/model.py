@@ -262,6 +262,8 @@ class TorchDumpSignal(Event):
     local: bool = False
     last_enqueued: int | None = None
     last_completed: int | None = None
+    group_rank: int | None = None
+    process_group: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

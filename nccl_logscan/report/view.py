@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from nccl_logscan.diagnosis.findings import Evidence, Finding
 from nccl_logscan.diagnosis.verdict import (
+    Aligned,
     Cited,
     Communicator,
     Coverage,
@@ -15,6 +16,7 @@ from nccl_logscan.diagnosis.verdict import (
     Difference,
     Job,
     PlannedStep,
+    RankStanding,
     ScannedInput,
     ScanResult,
     Setting,
@@ -36,6 +38,7 @@ CONTEXT_LIMIT = 10
 CASCADE_LIMIT = 50
 FINDINGS_LIMIT = 200
 TIMELINE_LIMIT = 500
+STANDINGS_LIMIT = 1_000
 UNCLAIMED_LIMIT = 50
 STEPS_LIMIT = 100
 SETTINGS_LIMIT = 500
@@ -73,6 +76,7 @@ def build_view(result: ScanResult, *, model_digest: str | None = None) -> Report
         "cascade": [_consequence(finding) for finding in diagnosis.consequences[:CASCADE_LIMIT]],
         "findings": [_finding(finding) for finding in _shown(result.findings)],
         "timeline": [_moment(entry) for entry in _head_and_tail(result.timeline, TIMELINE_LIMIT)],
+        "ranks": [_standing(standing) for standing in result.standings[:STANDINGS_LIMIT]],
         "remediation": [_step(step, job.settings) for step in result.plan[:STEPS_LIMIT]],
         "config": {
             "lint": [],
@@ -172,12 +176,37 @@ def _moment(entry: TimelineEntry) -> dict[str, Any]:
     return {
         "time": _time(entry.when),
         "clock": entry.when.clock if entry.when else None,
+        "aligned": _aligned(entry.aligned),
         "rank": entry.rank,
         "host": entry.host,
         "kind": entry.kind,
         "text": entry.text,
         "file": entry.at.source,
         "line": entry.at.line,
+    }
+
+
+def _standing(standing: RankStanding) -> dict[str, Any]:
+    return {
+        "rank": standing.rank,
+        "host": standing.host,
+        "process_group": standing.process_group,
+        "last_enqueued": standing.last_enqueued,
+        "last_completed": standing.last_completed,
+        "waits_in": standing.waits_in,
+        "waits_at": standing.waits_at,
+        "recorded": standing.recorded,
+        "last_words": _moment(standing.last_words) if standing.last_words else None,
+    }
+
+
+def _aligned(aligned: Aligned | None) -> dict[str, Any] | None:
+    if aligned is None:
+        return None
+    return {
+        "time": aligned.value.isoformat(timespec="milliseconds"),
+        "clock": aligned.clock,
+        "uncertainty": round(aligned.uncertainty, 3),
     }
 
 
@@ -318,6 +347,7 @@ def _omitted(result: ScanResult) -> dict[str, int]:
         "cascade": (len(result.diagnosis.consequences), CASCADE_LIMIT),
         "findings": (len(result.findings), FINDINGS_LIMIT),
         "timeline": (len(result.timeline), TIMELINE_LIMIT),
+        "ranks": (len(result.standings), STANDINGS_LIMIT),
         "remediation": (len(result.plan), STEPS_LIMIT),
         "settings": (len(result.job.settings), SETTINGS_LIMIT),
         "unclaimed": (len(result.unclaimed), UNCLAIMED_LIMIT),
@@ -341,6 +371,11 @@ def _head_and_tail(entries: Sequence[TimelineEntry], limit: int) -> list[Timelin
         return list(entries)
     head = limit * 3 // 5
     return [*entries[:head], *entries[head - limit :]]
+
+
+def place_of(at: Mapping[str, Any]) -> str:
+    """Return `file:line` of an entry of the view; of an input without lines its name."""
+    return f"{at['file']}:{at['line']}" if at["line"] else str(at["file"])
 
 
 def _seen_at(evidence: Evidence) -> dict[str, Any]:

@@ -37,7 +37,7 @@ Blocks = Callable[[Callable[[int], None]], Iterator[bytes]]
 
 
 class Source:
-    """One input. Its counters hold for the latest `lines()`, and are true while that is being read.
+    """One input. Its counters hold for the latest `lines()` or `content()`, and are true while that is being read.
 
     `name`: as the user gave it. `size`: bytes on disk, of an archive's member its share of them; None if not known.
     `note`: one clause that follows the name, where the input was skipped or ended early; else None.
@@ -82,9 +82,7 @@ class Source:
 
     def lines(self) -> Iterator[RawLine]:
         """Yield the input's lines. Never raises: whatever ends the reading is told in `note`."""
-        self.note = None
-        self.bytes_read = self.disk_read = 0
-        self._cutter = LineCutter(self.name, self._limits)
+        self._begin()
         try:
             for block in as_utf8(self._text()):
                 yield from self._cutter.feed(block)
@@ -96,11 +94,44 @@ class Source:
         if self.note is None and self.bytes_read == 0:
             self.note = "is empty"
 
-    def _text(self) -> Iterator[bytes]:
-        blocks, head = _peeked(self._begun if self._begun is not None else self._unpacked())
-        self._begun = None
+    def content(self) -> bytes:
+        """Return all bytes of the input, up to `Limits.dump_bytes` of them: what a recorder's dump is read from.
+
+        Never raises: what was read is returned, and whatever ended the reading early is told in `note`. A pipe's bytes
+        are given once, by this or by `lines()`.
+        """
+        self._begin()
+        pieces: list[bytes] = []
+        try:
+            for block in self._opened()[0]:
+                piece = block[: self._limits.dump_bytes - self.bytes_read]
+                pieces.append(piece)
+                self.bytes_read += len(piece)
+                if len(piece) < len(block):
+                    raise EarlyEnd(f"is longer than the {self._limits.dump_bytes} bytes that are read of one dump")
+        except EarlyEnd as end:
+            self.note = str(end)
+        except OSError as error:
+            self.note = f"could not be read to its end: {_reason(error)}"
+        if self.note is None and self.bytes_read == 0:
+            self.note = "is empty"
+        return b"".join(pieces)
+
+    def _begin(self) -> None:
+        self.note = None
+        self.bytes_read = self.disk_read = 0
+        self._cutter = LineCutter(self.name, self._limits)
+
+    def _opened(self) -> tuple[Iterator[bytes], bytes]:
+        """Return the unpacked bytes from the start, those read to learn the kind of a pipe included, and the first."""
+        begun, self._begun = self._begun, None
+        blocks, head = _peeked(begun if begun is not None else self._unpacked())
         if self._kind is None:
             self._kind = kind_of(head, self.name)
+        return blocks, head
+
+    def _text(self) -> Iterator[bytes]:
+        blocks, head = self._opened()
         if self._kind is Kind.FLIGHT_RECORDER:
             self.bytes_read = len(head)
             return
@@ -388,6 +419,9 @@ def _sources_of(path: Path, name: str, limits: Limits) -> list[Source]:
         return _zip_sources(path, name, limits)
     blocks = _file_blocks(path)
     _, head = _peeked(unpacked(iter((start,)), limits))
+    if len(head) < len(start) == _SAMPLE and compression_of(start):
+        # A block of bz2 gives nothing before all of its 900 kB are there.
+        _, head = _peeked(unpacked(blocks(lambda _: None), limits))
     if looks_like_tar(head):
         return _tar_sources(blocks, name, limits)
     return [Source(name, blocks, limits=limits, size=state.st_size, kind=kind_of(head, name))]

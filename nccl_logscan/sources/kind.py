@@ -22,8 +22,36 @@ class Kind(StrEnum):
     CONFIG = "config"
 
 
-# Keys of the dump, in PyTorch 2.3 and later: `entries` from the first, `pg_config` and `pg_status` from 2.4 on.
-_RECORDER_KEYS = (b"pg_config", b"pg_status", b"comm_lib_version", b"collective_seq_id")
+# Keys of a flight recorder's dump and of its entries (nccl_logscan/recorder/read.py tells which version has which). Two
+# of them make a dump, if one is of those that nothing else has; one may stand in a training script's own pickle.
+_ITS_OWN_KEYS = (
+    "pg_config",
+    "pg_status",
+    "comm_lib_version",
+    "nccl_comm_state",
+    "hccl_comm_state",
+    "profiling_name",
+    "collective_seq_id",
+    "p2p_seq_id",
+    "time_created_ns",
+    "time_created_us",
+    "time_discovered_started_ns",
+)
+_OTHER_KEYS = ("entries", "nccl_version", "record_id", "process_group", "pg_id", "seq_id", "op_id", "ranks", "desc")
+_RECORDER_KEYS = (*_ITS_OWN_KEYS, *_OTHER_KEYS)
+
+_PICKLE = re.compile(rb"\x80[\x02-\x05]")
+# A key as protocols 2 to 5 write it: SHORT_BINUNICODE or BINUNICODE, its length, its bytes.
+_PICKLED = {
+    key: (b"\x8c" + bytes([len(key)]) + key.encode(), b"X" + len(key).to_bytes(4, "little") + key.encode())
+    for key in _RECORDER_KEYS
+}
+# A dump's JSON begins with one of its keys, or one that an analyser adds; a list is of entries.
+_JSON = re.compile(rb'(?:\xef\xbb\xbf)?\s*(?:\{|\[\s*\{)\s*"([a-z_0-9]{1,40})"\s*:')
+_FIRST_KEYS = frozenset(
+    key.encode() for key in (*_RECORDER_KEYS, "version", "frames", "rank", "host_name", "input_sizes", "duration_ms")
+)
+_JSON_KEY = re.compile(rb'"([a-z_0-9]{2,40})"\s*:')
 
 _CONFIG_SUFFIXES = frozenset(
     (
@@ -85,9 +113,13 @@ def kind_of(head: bytes, name: str) -> Kind:
 
 
 def _is_flight_recorder(head: bytes) -> bool:
-    if not (head[:1] == b"\x80" and head[1:2] in b"\x02\x03\x04\x05") and head.lstrip()[:1] != b"{":
+    if _PICKLE.match(head):
+        found = {key for key, pickled in _PICKLED.items() if any(form in head for form in pickled)}
+    elif (first := _JSON.match(head)) and first[1] in _FIRST_KEYS:
+        found = {key[1].decode() for key in _JSON_KEY.finditer(head)} & set(_RECORDER_KEYS)
+    else:
         return False
-    return b"entries" in head and any(key in head for key in _RECORDER_KEYS)
+    return len(found) > 1 and not found.isdisjoint(_ITS_OWN_KEYS)
 
 
 def _is_config(plain: bytes, path: PurePosixPath) -> bool:

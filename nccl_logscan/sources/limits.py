@@ -14,6 +14,7 @@ class Limits:
     more than `decoded_floor` bytes and more than `ratio` times what was read of it. A real storm of one repeated
     WARN reaches 6 800 with xz, so the default is above that. `compressions`: layers of compression undone around
     one file (an archive inside an archive is never opened). `window_bytes`: memory a decompressor may take.
+    `dump_bytes`: of a flight recorder's dump, the only input that is held as a whole.
     """
 
     line_bytes: int = 1 << 20
@@ -22,3 +23,4 @@ class Limits:
     decoded_floor: int = 1 << 30
     compressions: int = 1
     window_bytes: int = 1 << 28
+    dump_bytes: int = 1 << 28

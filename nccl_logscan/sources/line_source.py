@@ -1,4 +1,4 @@
-"""LineSource: what a scan needs of an input; and a text in memory as one."""
+"""LineSource: what a scan needs of an input; and a text or a dump in memory as one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from nccl_logscan.sources.raw import RawLine
 
 
 class LineSource(Protocol):
-    """What the pipeline needs of an input: a name, its lines once, counters that are final when they have passed."""
+    """What the pipeline needs of an input: a name, its lines once, counters that are final when they have passed.
+
+    A dump of a flight recorder has no lines but a content.
+    """
 
     @property
     def name(self) -> str:
@@ -44,6 +47,9 @@ class LineSource(Protocol):
     def lines(self) -> Iterator[RawLine]:
         """Yield the lines, once."""
 
+    def content(self) -> bytes:
+        """Return all bytes, once."""
+
 
 @dataclass(slots=True)
 class TextSource:
@@ -64,3 +70,32 @@ class TextSource:
             self.lines_read += 1
             yield RawLine(Position(self.name, self.lines_read, self.bytes_read), line.removesuffix("\r"))
             self.bytes_read += len(line.encode()) + 1
+
+    def content(self) -> bytes:
+        """Return the text's bytes."""
+        encoded = self.text.encode("utf-8", "surrogatepass")
+        self.bytes_read = len(encoded)
+        return encoded
+
+
+@dataclass(slots=True)
+class DumpSource:
+    """A flight recorder's dump in memory as a source."""
+
+    name: str
+    dump: bytes
+    kind: str = "flight_recorder"
+    bytes_read: int = 0
+    lines_read: int = 0
+    replaced: int = 0
+    cut_lines: int = 0
+    note: str | None = None
+
+    def lines(self) -> Iterator[RawLine]:
+        """Yield nothing."""
+        yield from ()
+
+    def content(self) -> bytes:
+        """Return the dump."""
+        self.bytes_read = len(self.dump)
+        return self.dump

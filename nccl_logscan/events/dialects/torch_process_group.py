@@ -189,6 +189,7 @@ def _dump_signal(said: _Said) -> TorchDumpSignal | None:
     initiator = _FROM_RANK.search(text)
     return TorchDumpSignal(
         **said.fields(),
+        **said.group(),
         initiator=int(initiator[1]) if initiator else None,
         local=any(words in text for words in _LOCAL_DUMPS),
         last_enqueued=_number(_ENQUEUED, text),

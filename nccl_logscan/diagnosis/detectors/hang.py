@@ -1,0 +1,366 @@
+"""Who was late, who called something else, who waits for whom: from watchdogs' lines and flight-recorder dumps."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import ClassVar, NamedTuple
+
+from nccl_logscan.diagnosis.detectors.detection import Detection, Scene
+from nccl_logscan.diagnosis.excerpts import TEXT_LIMIT, Excerpt, Site
+from nccl_logscan.diagnosis.hang.accounts import UNKNOWN, Account, Accounts, group_key
+from nccl_logscan.diagnosis.hang.blame import Blame, Fault, Roll, find_blame
+from nccl_logscan.diagnosis.hang.mismatch import Mismatch, find_mismatches, odd_ones
+from nccl_logscan.diagnosis.hang.progress import WORLD, Progress, Standing
+from nccl_logscan.diagnosis.hang.recordings import Recordings
+from nccl_logscan.diagnosis.identity import Identity, who
+from nccl_logscan.diagnosis.verdict import RankStanding, TimelineEntry
+from nccl_logscan.events.model import (
+    Event,
+    LogText,
+    TorchDumpSignal,
+    TorchWatchdogTimeout,
+    TorchWorkStatus,
+    TrainStep,
+)
+from nccl_logscan.position import NOBODY, Position
+
+_LIMIT = 65_536
+_NAMED = 8
+
+# As the watchdog prints them: collectives whose element count must be the same on every rank; in the others ranks may
+# rightly differ (send, recv, gather, scatter, all-to-all and the list forms with uneven parts).
+_EVEN = frozenset({"ALLREDUCE", "BROADCAST", "REDUCE", "_ALLGATHER_BASE", "_REDUCE_SCATTER_BASE", "ALLREDUCE_SPARSE"})
+_POINT_TO_POINT = frozenset({"SEND", "RECV", "RECVANYSOURCE", "COALESCED", "UNKNOWN"})
+
+_DETECTORS = {
+    Fault.BEHIND: "rank-behind",
+    Fault.ABSENT: "rank-absent",
+    Fault.ORDER: "collective-order",
+    Fault.ENTERED: "all-entered",
+}
+
+
+class _LastWords(NamedTuple):
+    """A process's last line before some watchdog spoke in its source."""
+
+    event: Event
+    text: str
+    order: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Stage:
+    """All that is known of a hang: accounts by rank, dumps, and each rank's last words before its first account."""
+
+    accounts: dict[int, Account]
+    recordings: Recordings
+    last_words: dict[int, _LastWords]
+
+
+class Hang:
+    """Compares the ranks' accounts and dumps: names those that never entered, those that differ, and the rings."""
+
+    names: ClassVar[tuple[str, ...]] = (*_DETECTORS.values(), "watchdog-mismatch")
+    kinds: ClassVar[frozenset[str]] = frozenset(
+        {"torch.watchdog-timeout", "torch.work-status", "torch.dump-signal", "log.text", "train.step"}
+    )
+
+    def __init__(self) -> None:
+        self._accounts = Accounts()
+        self._last_words: dict[tuple[int, str], _LastWords] = {}
+
+    def feed(self, event: Event, site: Site) -> None:
+        """Note what a rank says of its work, and its last line before the first time-out."""
+        if isinstance(event, LogText | TrainStep):
+            self._hear(event, site)
+        elif isinstance(event, TorchWatchdogTimeout | TorchWorkStatus | TorchDumpSignal):
+            self._accounts.feed(event, site)
+
+    def _hear(self, event: Event, site: Site) -> None:
+        """Keep each process's last line: the layers below share one origin among its lines."""
+        if self._accounts.speaks_in(event.at.source) or not event.message.strip():
+            return
+        key = (id(event.origin), event.at.source)
+        if key in self._last_words or len(self._last_words) < _LIMIT:
+            self._last_words[key] = _LastWords(event, site.text, site.order)
+
+    def _last_by_rank(self, identity: Identity) -> dict[int, _LastWords]:
+        by_rank: dict[int, _LastWords] = {}
+        for words in sorted(self._last_words.values(), key=lambda words: words.order):
+            rank = identity.rank_of(who(words.event))
+            if rank is not None:
+                by_rank[rank] = words
+        return by_rank
+
+    def conclude(self, scene: Scene) -> Iterator[Detection]:
+        """Yield mismatches first, then what the waits end in."""
+        stage = _Stage(self._accounts.by_rank(scene.identity), scene.recordings, self._last_by_rank(scene.identity))
+        told = self._accounts.progress(stage.accounts, scene.identity)
+        recorded = scene.recordings.progress()
+        if not told.waiting() and not recorded.waiting():
+            return
+        unnamed = self._accounts.unnamed_group(stage.accounts)
+        mismatches = [*find_mismatches(scene.recordings)] or [*_told_mismatches(stage.accounts, unnamed)]
+        for mismatch in mismatches:
+            yield _mismatched(mismatch, stage)
+        if not mismatches:
+            yield from _waited_for(recorded.completed_by(told), (told, recorded), stage, scene)
+
+    def standings(self, identity: Identity, recordings: Recordings) -> tuple[RankStanding, ...]:
+        """Return where every rank stood in each group, by rank; empty where nobody waited."""
+        recorded = recordings.progress()
+        progress = recorded.completed_by(self._accounts.progress(self._accounts.by_rank(identity), identity))
+        if not progress.waiting():
+            return ()
+        ranks = sorted({*progress.standings, *identity.ranks})
+        return tuple(
+            _row(rank, group, standing, identity, recorded=rank in recorded.whole)
+            for rank in ranks
+            for group, standing in _by_group(progress.standings.get(rank))
+        )
+
+
+def _by_group(standings: Mapping[str, Standing] | None) -> list[tuple[str | None, Standing]]:
+    """A rank's standings; of one that tells none, one without a group."""
+    return [*standings.items()] if standings else [(None, Standing())]
+
+
+def _row(rank: int, group: str | None, standing: Standing, identity: Identity, *, recorded: bool) -> RankStanding:
+    seen, host, wait = identity.last_seen(rank), identity.host_of(rank), standing.wait
+    return RankStanding(
+        rank=rank,
+        host=host,
+        process_group=group,
+        last_enqueued=standing.enqueued,
+        last_completed=standing.completed,
+        waits_in=None if wait is None else wait.operation,
+        waits_at=None if wait is None else wait.sequence,
+        recorded=recorded,
+        last_words=None if seen is None else TimelineEntry(seen.when, rank, host, "last words", seen.text, seen.at),
+    )
+
+
+# --- Mismatches -------------------------------------------------------------------------------------------
+
+
+def _told_mismatches(accounts: dict[int, Account], unnamed: str) -> Iterator[Mismatch]:
+    """The calls that ranks timed out in under one number of one group, where they differ."""
+    calls: dict[tuple[str, int], dict[int, TorchWatchdogTimeout]] = defaultdict(dict)
+    for rank, account in accounts.items():
+        for name, timeout in account.all_timeouts():
+            group = group_key(name or unnamed)
+            if group != UNKNOWN and timeout.sequence is not None and timeout.collective not in _POINT_TO_POINT:
+                calls[group, timeout.sequence][rank] = timeout
+    for (group, sequence), by_rank in calls.items():
+        shapes = {rank: _shape(timeout) for rank, timeout in by_rank.items()}
+        if len(set(shapes.values())) > 1:
+            odd = odd_ones(shapes) or _fewest_enqueued(shapes, group, accounts)
+            called = {rank: _call(timeout) for rank, timeout in by_rank.items()}
+            yield Mismatch(group, sequence, called, tuple(odd), odd[0] if len(odd) == 1 else None)
+
+
+def _shape(timeout: TorchWatchdogTimeout) -> tuple[str | None, int | None]:
+    return timeout.collective, timeout.numel_in if timeout.collective in _EVEN else None
+
+
+def _call(timeout: TorchWatchdogTimeout) -> str:
+    numel = timeout.numel_in
+    return f"{timeout.collective}" + (f" of {numel} elements" if numel is not None else "")
+
+
+def _fewest_enqueued(ranks: Iterable[int], group: str, accounts: dict[int, Account]) -> list[int]:
+    """Of two halves that differ, the one that has enqueued fewer calls, since it left one out."""
+    standings = {rank: _standing_in(accounts[rank], group) for rank in ranks}
+    enqueued = {rank: known.enqueued for rank, known in standings.items() if known and known.enqueued is not None}
+    if len(enqueued) < len(standings) or len(set(enqueued.values())) < 2:
+        return []
+    fewest = min(enqueued.values())
+    behind = [rank for rank, value in enqueued.items() if value == fewest]
+    return behind if len(behind) * 2 <= len(standings) else []
+
+
+def _standing_in(account: Account, group: str) -> Standing | None:
+    """What a rank says of a group by the name that its members share."""
+    found = (standing for name, standing in account.standings.items() if group_key(name or WORLD) == group)
+    return next(found, None)
+
+
+def _mismatched(mismatch: Mismatch, stage: _Stage) -> Detection:
+    apart = set(mismatch.odd)
+    ordered = [*mismatch.odd, *(rank for rank in mismatch.calls if rank not in apart)]
+    excerpts, orders = _proof(ordered, stage, mismatch.group, mismatch.sequence)
+    return Detection(
+        "watchdog-mismatch",
+        tuple(excerpts[:_NAMED]),
+        min(orders),
+        max(orders),
+        captures={
+            "sequence": str(mismatch.sequence),
+            "calls": "; ".join(f"rank {rank}: {mismatch.calls[rank]}" for rank in ordered[:4]),
+            **({"process_group": mismatch.group} if mismatch.group else {}),
+        },
+        ranks=() if mismatch.accused is None else (mismatch.accused,),
+        count=len(mismatch.calls),
+        notes=tuple(_sites_of_mismatch(mismatch, ordered, stage.recordings)),
+    )
+
+
+def _sites_of_mismatch(mismatch: Mismatch, ordered: list[int], recordings: Recordings) -> Iterator[str]:
+    seen: set[str] = set()
+    for rank in ordered:
+        call = mismatch.calls[rank]
+        site = recordings.site_of(rank, mismatch.group, mismatch.sequence)
+        if site and call not in seen and len(seen) < 4:
+            seen.add(call)
+            yield f"Rank {rank} called {call} at {site}."
+
+
+# --- Waits ------------------------------------------------------------------------------------------------
+
+
+def _waited_for(
+    progress: Progress, sides: tuple[Progress, Progress], stage: _Stage, scene: Scene
+) -> Iterator[Detection]:
+    identity = scene.identity
+    world = max(identity.world_size or 0, max(progress.standings) + 1)
+    roll = Roll(world, (identity.stated_world or 0) >= world, identity.hears)
+    blame = find_blame(progress, roll)
+    if blame is None or (blame.fault is Fault.ABSENT and len(blame.ranks) > blame.needed):
+        return
+    shown = ", ".join(str(rank) for rank in blame.ranks[:_NAMED]) + (", ..." if len(blame.ranks) > _NAMED else "")
+    accounts, orders = _proof(
+        [*blame.ranks[:3], *blame.waiting[:4]], stage, blame.group, blame.wait.sequence, heard=blame.ranks[:1]
+    )
+    captures = {
+        "waiting": str(blame.needed),
+        "collective": _operation(blame, progress),
+        "sequence": "?" if blame.wait.sequence is None else str(blame.wait.sequence),
+        "ranks": shown,
+    }
+    if blame.accused is not None:
+        captures["rank"] = str(blame.accused)
+    yield Detection(
+        _DETECTORS[blame.fault],
+        tuple(accounts),
+        min(orders),
+        max(orders),
+        captures,
+        blame.ranks if 0 < len(blame.ranks) <= _NAMED else (),
+        count=max(len(blame.ranks), 1),
+        notes=(*_notes(blame, stage), *_agreement(sides, roll)),
+    )
+
+
+def _operation(blame: Blame, progress: Progress) -> str:
+    names = Counter(
+        wait.operation
+        for rank in blame.waiting
+        for group, wait in progress.waits(rank).items()
+        if group == blame.group and wait.operation
+    )
+    return names.most_common(1)[0][0] if names else blame.wait.operation or "collective"
+
+
+def _notes(blame: Blame, stage: _Stage) -> Iterator[str]:
+    one = blame.ranks[0] if len(blame.ranks) == 1 else None
+    if one is not None and one in stage.last_words:
+        event = stage.last_words[one].event
+        yield f"The last that rank {one} said before was: {event.message.strip()[:120]} ({event.at})."
+    if one is not None:
+        yield from _last_calls(one, stage.recordings)
+    for rank in blame.waiting[:1]:
+        if blame.wait.sequence is not None and (
+            site := stage.recordings.site_of(rank, blame.group, blame.wait.sequence)
+        ):
+            yield f"The others wait in the call at {site}."
+    yield from _began(blame, stage)
+    if blame.through:
+        passed = ", ".join(str(rank) for rank in blame.through[:_NAMED])
+        yield f"Ranks that wait themselves pass the stall on to others: {passed}."
+
+
+def _last_calls(rank: int, recordings: Recordings) -> Iterator[str]:
+    """The last call of a late rank, and where its program last called anything."""
+    last, from_python = recordings.last_call(rank), recordings.last_from_python(rank)
+    if last is not None:
+        number = "" if last.sequence is None else f" (number {last.sequence} of group {last.group})"
+        site = recordings.site(last.site)
+        yield f"Rank {rank}'s last call was {last.operation}{number}" + (f", at {site}." if site else ".")
+    if from_python is not None and from_python is not last:
+        site = recordings.site(from_python.site)
+        yield f"The last that its recorder saw come from Python was {from_python.operation}, at {site}."
+
+
+def _began(blame: Blame, stage: _Stage) -> Iterator[str]:
+    """When the wait began, by the clock of a rank that waited; who was told of the time-out by whom."""
+    timeouts = [timeout for rank in blame.waiting if (timeout := _timeout_of(rank, blame.group, stage)) is not None]
+    for timeout in timeouts[:1]:
+        waited = timeout.elapsed_ms if timeout.elapsed_ms is not None else timeout.timeout_ms
+        if timeout.when is not None and waited is not None:
+            began = timeout.when.value - timedelta(milliseconds=waited)
+            yield f"The wait began {waited / 1000:g} s before its time ran out, at {began:%H:%M:%S} by its clock."
+    notified = {
+        rank: account.notified_by
+        for rank, account in stage.accounts.items()
+        if account.notified_by is not None and not account.timed_out
+    }
+    if notified and len(notified) <= _NAMED:
+        told = "; ".join(f"rank {rank} by rank {by}" for rank, by in sorted(notified.items()))
+        yield f"Told of the time-out by another rank, and not out of time themselves: {told}."
+
+
+def _timeout_of(rank: int, group: str, stage: _Stage) -> TorchWatchdogTimeout | None:
+    account = stage.accounts.get(rank)
+    if account is None:
+        return None
+    named = (timeout for name, timeout in account.all_timeouts() if group_key(name or WORLD) == group)
+    return next(named, None)
+
+
+def _agreement(sides: tuple[Progress, Progress], roll: Roll) -> Iterator[str]:
+    """Whether the log and the dumps, each alone, point at the same ranks."""
+    told, recorded = (find_blame(side, roll) for side in sides)
+    if told is None or recorded is None:
+        return
+    if (told.fault, told.ranks) == (recorded.fault, recorded.ranks):
+        yield "The log's watchdogs and the flight recorder's dumps say the same."
+    elif told.fault is Fault.BEHIND and recorded.fault is Fault.BEHIND and told.ranks != recorded.ranks:
+        names = " or ".join(f"rank {rank}" for rank in told.ranks[:_NAMED])
+        yield f"The log's watchdogs alone would point at {names}; the dumps, which hold more, contradict that."
+
+
+# --- Evidence ---------------------------------------------------------------------------------------------
+
+
+def _proof(
+    ranks: Iterable[int], stage: _Stage, group: str, sequence: int | None, heard: Iterable[int] = ()
+) -> tuple[list[Excerpt], list[int]]:
+    """The lines that speak for a detection and the orders of reading; of a rank without lines, its dump."""
+    excerpts: list[Excerpt] = []
+    orders: list[int] = []
+    for rank in ranks:
+        account = stage.accounts.get(rank)
+        if account is not None:
+            excerpts.append(account.excerpts[0] if rank not in heard and account.timed_out else account.excerpts[-1])
+            orders.append(account.order)
+        if rank in heard and rank in stage.last_words:
+            event, text, _ = stage.last_words[rank]
+            excerpts.append(Excerpt(event.at, text[:TEXT_LIMIT], event.origin, event.when, None, ()))
+        recorded = _recorded(rank, stage.recordings, group, sequence)
+        if recorded is not None:
+            excerpts.append(recorded)
+            orders.append(stage.recordings.order(rank))
+    excerpts.sort(key=lambda excerpt: excerpt.at.line == 0)
+    return excerpts, orders or [0]
+
+
+def _recorded(rank: int, recordings: Recordings, group: str, sequence: int | None) -> Excerpt | None:
+    """A dump has no lines: what it says of a rank, in words."""
+    source = recordings.source(rank)
+    if source is None:
+        return None
+    text = recordings.says(rank, group, sequence)
+    return Excerpt(Position(source, 0, 0), text, NOBODY, None, None, ())

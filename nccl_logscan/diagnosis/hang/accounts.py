@@ -1,0 +1,185 @@
+"""Accounts: what each rank's watchdog said of its process groups, kept until who is who is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from nccl_logscan.diagnosis.excerpts import Excerpt, Site
+from nccl_logscan.diagnosis.groups import guid_of
+from nccl_logscan.diagnosis.hang.progress import WORLD, Progress, Standing, Wait
+from nccl_logscan.diagnosis.identity import Identity, Who, who
+from nccl_logscan.events.model import TorchDumpSignal, TorchWatchdogTimeout, TorchWorkStatus
+
+_LIMIT = 65_536
+_GROUPS = 64
+# Of how many ranks the lines around their account are kept; of the rest the line alone.
+_WITH_CONTEXT = 256
+_EXCERPTS = 3
+_BRIEF = 400
+UNKNOWN = "?"
+"""Stands for a group of which it is not known who is in it."""
+
+Told = TorchWatchdogTimeout | TorchWorkStatus | TorchDumpSignal
+
+
+@dataclass(slots=True)
+class Account:
+    """What one process's watchdogs said: its time-outs and its standings, by process group as printed ("" where none
+    was; time-outs of unnamed groups are kept apart by their numbers), the order of its first line, the rank that told
+    it of a time-out, and the lines themselves. `in_subgroup`: an unnamed group gave it another rank than the world's.
+    """
+
+    order: int
+    group_ranks: dict[str, int] = field(default_factory=dict)
+    timeouts: dict[str, TorchWatchdogTimeout] = field(default_factory=dict)
+    unnamed: list[TorchWatchdogTimeout] = field(default_factory=list)
+    in_subgroup: bool = False
+    standings: dict[str, Standing] = field(default_factory=dict)
+    notified_by: int | None = None
+    excerpts: list[Excerpt] = field(default_factory=list)
+
+    def learn(self, event: Told) -> None:
+        """Take in one line."""
+        group = event.process_group or ""
+        if len(self.timeouts) + len(self.unnamed) + len(self.standings) >= _GROUPS:
+            return
+        if event.process_group is not None and event.group_rank is not None:
+            self.group_ranks.setdefault(group, event.group_rank)
+        if isinstance(event, TorchWatchdogTimeout):
+            self._time_out(event, group)
+            return
+        if isinstance(event, TorchDumpSignal) and self.notified_by is None:
+            self.notified_by = event.initiator
+        if isinstance(event, TorchWorkStatus) and group:
+            self._name_group(event, group)
+        standing = Standing(_count(event.last_enqueued), _count(event.last_completed))
+        known = self.standings.get(group)
+        self.standings[group] = standing if known is None else known.or_else(standing)
+
+    def _time_out(self, event: TorchWatchdogTimeout, group: str) -> None:
+        if group:
+            self.timeouts.setdefault(group, event)
+            return
+        rank = event.origin.rank
+        self.in_subgroup = self.in_subgroup or (rank is not None and event.group_rank not in {None, rank})
+        if all(event.sequence != other.sequence for other in self.unnamed):
+            self.unnamed.append(event)
+
+    def _name_group(self, event: TorchWorkStatus, group: str) -> None:
+        """From 2.5 on a time-out is printed without its group, which the status line after it names."""
+        for timeout in self.unnamed:
+            if event.failed_sequence in {None, timeout.sequence} and group not in self.timeouts:
+                self.timeouts[group] = timeout
+                self.unnamed.remove(timeout)
+                return
+
+    @property
+    def timed_out(self) -> bool:
+        """Whether it ran out of time itself."""
+        return bool(self.timeouts or self.unnamed)
+
+    def all_timeouts(self) -> Iterator[tuple[str, TorchWatchdogTimeout]]:
+        """Yield every time-out with the group it is known of: "" stands for the world's, UNKNOWN for any."""
+        yield from self.timeouts.items()
+        unnamed = UNKNOWN if self.in_subgroup or len(self.unnamed) > 1 else ""
+        yield from ((unnamed, timeout) for timeout in self.unnamed)
+
+
+def _count(number: int | None) -> int | None:
+    """A sequence number; PyTorch prints -1 before the first."""
+    return None if number is None else max(number, 0)
+
+
+class Accounts:
+    """Collects the accounts of all processes; bounded."""
+
+    def __init__(self) -> None:
+        self._accounts: dict[Who, Account] = {}
+        self._sources: set[str] = set()
+
+    def feed(self, event: Told, site: Site) -> None:
+        """Note what a process says of its work."""
+        sayer = _sayer(event)
+        account = self._accounts.get(sayer)
+        if account is None:
+            if len(self._accounts) >= _LIMIT:
+                return
+            account = self._accounts[sayer] = Account(site.order)
+            self._sources.add(event.at.source)
+        account.learn(event)
+        if len(account.excerpts) < _EXCERPTS:
+            whole = len(self._accounts) <= _WITH_CONTEXT
+            account.excerpts.append(
+                site.excerpts.take(event.at, site.text, event.origin, event.when, None)
+                if whole
+                else Excerpt(event.at, site.text[:_BRIEF], event.origin, event.when, None, ())
+            )
+
+    def speaks_in(self, source: str) -> bool:
+        """Whether some watchdog has spoken in a source yet."""
+        return source in self._sources
+
+    def by_rank(self, identity: Identity) -> dict[int, Account]:
+        """Return the accounts by global rank; those of nobody in particular are left out."""
+        by_rank: dict[int, Account] = {}
+        for sayer, account in self._accounts.items():
+            rank = _rank_of(sayer, account, identity)
+            if rank is not None:
+                by_rank.setdefault(rank, account)
+        return by_rank
+
+    @staticmethod
+    def unnamed_group(by_rank: Mapping[int, Account]) -> str:
+        """Return which group time-outs without a name are of: the world's, unless some are seen to be of others."""
+        several = any(account.in_subgroup or len(account.unnamed) > 1 for account in by_rank.values())
+        return UNKNOWN if several else WORLD
+
+    def progress(self, by_rank: Mapping[int, Account], identity: Identity) -> Progress:
+        """Return every rank's standings as told, with groups by the name that their members share."""
+        progress = Progress()
+        unnamed = self.unnamed_group(by_rank)
+        for rank, account in by_rank.items():
+            progress.meet(rank)
+            for group, standing in _standings(account, unnamed):
+                progress.note(rank, group, standing)
+        for group in {group for groups in progress.standings.values() for group in groups}:
+            if group not in {WORLD, UNKNOWN} and (members := identity.members(group)):
+                progress.members[group] = tuple(members.values())
+        return progress
+
+
+def _standings(account: Account, unnamed: str) -> Iterator[tuple[str, Standing]]:
+    timed_out = set()
+    for group, timeout in account.all_timeouts():
+        timed_out.add(group)
+        known = account.standings.get(group, Standing())
+        enqueued = known.enqueued if known.enqueued is not None else timeout.sequence
+        wait = Wait(timeout.sequence, timeout.collective)
+        yield group_key(group or unnamed), replace(known, enqueued=enqueued, wait=wait)
+    for group, standing in account.standings.items():
+        if group not in timed_out:
+            yield group_key(group or unnamed), standing
+
+
+def group_key(group: str) -> str:
+    """Return the name that all members of a group share; UNKNOWN where what is printed counts within one process."""
+    return guid_of(group) if "(" in group or group == WORLD else UNKNOWN
+
+
+def _sayer(event: Told) -> Who:
+    """Who said it; before PyTorch 2.2 a watchdog names its rank only as `[Rank N]`, mostly in the default group."""
+    sayer = who(event)
+    known = sayer.rank is not None or sayer.local_rank is not None or sayer.task is not None
+    group = event.process_group
+    if known or event.group_rank is None or (group is not None and "default" not in group):
+        return sayer
+    return Who(sayer.source, sayer.host, sayer.pid, event.group_rank, None, None)
+
+
+def _rank_of(sayer: Who, account: Account, identity: Identity) -> int | None:
+    rank = identity.rank_of(sayer)
+    if rank is not None:
+        return rank
+    told = {identity.global_of(group, group_rank) for group, group_rank in account.group_ranks.items()} - {None}
+    return told.pop() if len(told) == 1 else None

@@ -1,0 +1,265 @@
+"""Blame: follow the waits to the ranks at their end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from nccl_logscan.diagnosis.hang.progress import WORLD, Progress, Wait, in_order
+
+
+class Fault(StrEnum):
+    """What the waits end in.
+
+    behind: a rank that waits in nothing and has not issued a call that others wait in. absent: a rank that is not
+    heard of. order: ranks that wait for each other in a ring. entered: a call that all its ranks have issued.
+    """
+
+    BEHIND = "behind"
+    ABSENT = "absent"
+    ORDER = "order"
+    ENTERED = "entered"
+
+
+@dataclass(frozen=True, slots=True)
+class Blame:
+    """The end of the waits: `ranks` it points at, the call (`group`, `wait`) that `waiting` ranks wait in for them.
+
+    `accused` is the one rank that the evidence singles out, or None. `through` are ranks that wait and are waited for:
+    they pass the stall on. `needed` is how many ranks wait in all.
+    """
+
+    fault: Fault
+    ranks: tuple[int, ...]
+    accused: int | None
+    group: str
+    wait: Wait
+    waiting: tuple[int, ...]
+    through: tuple[int, ...]
+    needed: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Missing:
+    """Whom a call waits for: who has not issued it, of whom nothing is told, and whose own is queued behind another.
+
+    A rank runs what it issues in order, so that a call that stands behind one that has not ended has not begun.
+    """
+
+    behind: frozenset[int]
+    unseen: frozenset[int]
+    held: frozenset[int] = frozenset()
+
+    @property
+    def all(self) -> frozenset[int]:
+        return self.behind | self.unseen | self.held
+
+
+# How many ranks that wait in the same call are asked for the order in which they issued theirs.
+_WITNESSES = 64
+_Edge = tuple[str, Wait, _Missing]
+
+
+@dataclass(frozen=True, slots=True)
+class Roll:
+    """Who there is: `world` is the number of ranks at least, `stated` whether an input says that there are no more.
+
+    `heard(rank)` says whether a rank's output is among the inputs, so that its silence means something.
+    """
+
+    world: int
+    stated: bool
+    heard: Callable[[int], bool]
+
+
+def find_blame(progress: Progress, roll: Roll) -> Blame | None:
+    """Return what the waits end in; None if nobody waits, or the evidence does not tell who has to come."""
+    waiting = progress.waiting()
+    return _Search(progress, roll, waiting).end() if waiting else None
+
+
+class _Search:
+    """One walk along all waits at once: every edge starts at a rank that waits."""
+
+    def __init__(self, progress: Progress, roll: Roll, waiting: list[int]) -> None:
+        self._progress = progress
+        self._roll = roll
+        self._waiting = waiting
+        self._waits = {rank: progress.waits(rank) for rank in waiting}
+        self._known: dict[tuple[str, Wait], _Missing] = {}
+        self._edges: dict[int, list[_Edge]] = {
+            rank: [(group, wait, self._missing(group, wait)) for group, wait in in_order(self._waits[rank])]
+            for rank in waiting
+        }
+
+    def _missing(self, group: str, wait: Wait) -> _Missing:
+        key = (group, Wait(wait.sequence, None, None, wait.peer, wait.met))
+        if key not in self._known:
+            self._known[key] = self._ask_peer(wait) if wait.peer is not None else self._ask_members(group, wait)
+        return self._known[key]
+
+    @staticmethod
+    def _ask_peer(wait: Wait) -> _Missing:
+        peer = frozenset() if wait.peer is None else frozenset({wait.peer})
+        none: frozenset[int] = frozenset()
+        return _Missing(peer if wait.met is False else none, peer if wait.met is None else none)
+
+    def _ask_members(self, group: str, wait: Wait) -> _Missing:
+        behind, unseen, held = set(), set(), set()
+        members = self._members(group)
+        for rank in self._progress.standings if members is None else members:
+            standing = self._progress.standings.get(rank, {}).get(group)
+            if standing is not None:
+                reached = standing.reached(wait)
+            else:
+                reached = None if members is None or rank not in self._progress.whole else False
+            if reached is False:
+                behind.add(rank)
+            elif reached is None:
+                unseen.add(rank)
+            elif self._is_held(rank, group):
+                held.add(rank)
+        return _Missing(frozenset(behind), frozenset(unseen) if members is not None else frozenset(), frozenset(held))
+
+    def _is_held(self, rank: int, group: str) -> bool:
+        """Whether a rank's call in a group stands behind an unfinished one that it issued before in another group."""
+        return rank in self._waits and self._issued_later(rank, group)
+
+    def _members(self, group: str) -> tuple[int, ...] | range | None:
+        members = self._progress.members.get(group)
+        if members:
+            return members
+        return range(self._roll.world) if group == WORLD and self._roll.world else None
+
+    def end(self) -> Blame | None:
+        """Return the end of all waits; None where it is not told who takes part in the calls."""
+        waits = set(self._waiting)
+        behind = {rank for _, _, missing in self._all() for rank in missing.behind}
+        unseen = {rank for _, _, missing in self._all() for rank in missing.unseen}
+        needed = {rank for _, _, missing in self._all() for rank in missing.all}
+        through = tuple(sorted(waits & needed))
+        if late := behind - waits:
+            return self._blame(Fault.BEHIND, self._latest(late), through)
+        if absent := unseen - waits:
+            one = next(iter(absent)) if len(absent) == 1 else None
+            accused = one if one is not None and self._roll.heard(one) else None
+            return self._blame(Fault.ABSENT, sorted(absent), through, accused)
+        stuck = [rank for rank in self._waiting if not any(missing.all for _, _, missing in self._edges[rank])]
+        if not stuck and through:
+            return self._ring(through)
+        told = [rank for rank in stuck if all(self._is_told(group, wait) for group, wait, _ in self._edges[rank])]
+        return self._entered(told, through) if told else self._left_over(through)
+
+    def _left_over(self, through: tuple[int, ...]) -> Blame | None:
+        """The one rank of the world that waits in nothing, where it is not told who belongs to the groups."""
+        rest = [rank for rank in range(self._roll.world) if rank not in self._waits]
+        if len(rest) != 1 or not self._roll.stated or not self._roll.heard(rest[0]):
+            return None
+        rank = self._waiting[0]
+        group, wait, _ = self._edges[rank][0]
+        return Blame(Fault.ABSENT, (rest[0],), rest[0], group, wait, tuple(self._waiting), through, len(self._waiting))
+
+    def _is_told(self, group: str, wait: Wait) -> bool:
+        """Whether it is known of all ranks that have to issue a call, and that there are several."""
+        if wait.peer is not None:
+            return True
+        members = self._members(group)
+        whole = group in self._progress.members or self._roll.stated
+        return whole and members is not None and len(members) > 1
+
+    def _swapped(self, stuck: list[int]) -> dict[int, _Edge]:
+        """The first calls of ranks that issued calls of two groups, but in different orders."""
+        waits = {rank: self._progress.waits(rank) for rank in stuck}
+        groups: dict[str, list[int]] = {}
+        for rank in stuck:
+            groups.setdefault(self._edges[rank][0][0], []).append(rank)
+        for one, ranks in groups.items():
+            for other, others in groups.items():
+                crossed = [rank for rank in ranks if other in waits[rank]]
+                against = [rank for rank in others if one in waits[rank]]
+                if one != other and crossed and against:
+                    return {rank: self._edges[rank][0] for rank in sorted({*crossed, *against})}
+        return {}
+
+    def _all(self) -> list[_Edge]:
+        return [edge for edges in self._edges.values() for edge in edges]
+
+    def _latest(self, late: set[int]) -> list[int]:
+        """The ranks that are the furthest behind in the group in which the most ranks wait for them."""
+        group = Counter(group for group, _, missing in self._all() if missing.behind & late).most_common(1)[0][0]
+        reached = {}
+        for rank in late:
+            standing = self._progress.standings.get(rank, {}).get(group)
+            reached[rank] = -1 if standing is None or standing.enqueued is None else standing.enqueued
+        least = min(reached.values())
+        return sorted(rank for rank, enqueued in reached.items() if enqueued == least)
+
+    def _blame(self, fault: Fault, ranks: list[int], through: tuple[int, ...], accused: int | None = None) -> Blame:
+        if fault is Fault.BEHIND and len(ranks) == 1:
+            accused = ranks[0]
+        blamed = set(ranks)
+        direct = [
+            (rank, group, wait)
+            for rank, edges in self._edges.items()
+            for group, wait, missing in edges
+            if blamed & missing.all
+        ]
+        _, group, wait = min(direct, key=lambda edge: (edge[2].sequence or 0, edge[0]))
+        waiting = tuple(dict.fromkeys(rank for rank, *_ in direct))
+        return Blame(fault, tuple(ranks), accused, group, wait, waiting, through, len(self._waiting))
+
+    def _entered(self, stuck: list[int], through: tuple[int, ...]) -> Blame:
+        """All ranks of a call have issued it and it did not end; where there are several, the most waited-in."""
+        calls = Counter((group, wait.sequence) for rank in stuck for group, wait, _ in self._edges[rank])
+        (group, sequence), _ = calls.most_common(1)[0]
+        waiting, wait = [], None
+        for rank in stuck:
+            for its_group, its_wait, _ in self._edges[rank]:
+                if (its_group, its_wait.sequence) == (group, sequence):
+                    waiting.append(rank)
+                    wait = wait or its_wait
+        assert wait is not None
+        return Blame(Fault.ENTERED, (), None, group, wait, tuple(waiting), through, len(self._waiting))
+
+    def _ring(self, through: tuple[int, ...]) -> Blame:
+        """Ranks that wait for each other: they called two groups in different orders; the odd ones are named."""
+        odd = self._out_of_order(through) or self._in_the_rarer_group(through)
+        accused = odd[0] if len(odd) == 1 else None
+        waiting = [rank for rank in self._waiting if rank not in odd] or list(through)
+        group, wait, _ = self._edges[waiting[0]][0]
+        return Blame(Fault.ORDER, tuple(odd), accused, group, wait, tuple(waiting), through, len(self._waiting))
+
+    def _out_of_order(self, through: tuple[int, ...]) -> list[int]:
+        """The ranks that wait in a call without having issued another, which those that wait in that issued before."""
+        waiters: dict[_Missing, list[int]] = {}
+        for rank in self._waiting:
+            same = waiters.setdefault(self._edges[rank][0][2], [])
+            if len(same) < _WITNESSES:
+                same.append(rank)
+        return [
+            rank
+            for rank in through
+            if any(
+                self._issued_later(one, self._edges[rank][0][0])
+                for missing, others in waiters.items()
+                if rank in missing.behind
+                for one in others
+            )
+        ]
+
+    def _issued_later(self, rank: int, group: str) -> bool:
+        """Whether a rank issued an unfinished call of a group after the one that holds it up."""
+        wait = self._waits[rank].get(group)
+        return wait is not None and wait.issued is not None and next(iter(self._waits[rank])) != group
+
+    def _in_the_rarer_group(self, through: tuple[int, ...]) -> list[int]:
+        """The ranks of a ring that wait in the group in which fewer wait; all of them where there is no such group."""
+        by_group: dict[str, list[int]] = {}
+        for rank in through:
+            by_group.setdefault(self._edges[rank][0][0], []).append(rank)
+        everywhere = Counter(edges[0][0] for edges in self._edges.values())
+        fewest, *others = sorted(by_group, key=lambda group: everywhere[group])
+        rare = others and everywhere[fewest] < everywhere[others[0]]
+        return by_group[fewest] if rare else list(through)
