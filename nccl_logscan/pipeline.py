@@ -24,6 +24,7 @@ from nccl_logscan.diagnosis.endings import Endings
 from nccl_logscan.diagnosis.excerpts import Excerpts, Site
 from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.diagnosis.folding import OpenFinding
+from nccl_logscan.diagnosis.gpus import Gpus
 from nccl_logscan.diagnosis.hang.recordings import Recordings
 from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.diagnosis.job import JobFacts
@@ -129,6 +130,7 @@ class _Run:
         self.rulebook = rulebook
         self.matcher = Matcher(rulebook)
         self.identity = Identity()
+        self.gpus = Gpus()
         self.endings = Endings()
         self.clocks = Clocks()
         self.job = JobFacts(self.identity)
@@ -229,6 +231,7 @@ class _Run:
         """Who wants to see events of a kind, besides the matcher."""
         everyone: tuple[_Listener, ...] = (
             self.identity,
+            self.gpus,
             self.endings,
             self.clocks,
             self.job,
@@ -273,8 +276,9 @@ class _Run:
         )
 
     def _findings(self) -> tuple[Finding, ...]:
-        matched = self.matcher.close(self.identity, self.clocks)
-        scene = Scene(self.identity, self.endings, matched, self.recordings, self.clocks)
+        found = self.matcher.close(self.identity, self.clocks)
+        matched = tuple(self.gpus.placed(finding, self.identity) for finding in found)
+        scene = Scene(self.identity, self.gpus, self.endings, matched, self.recordings, self.clocks)
         by_detector = {rule.match.detector: rule for rule in self.rulebook.rules.values() if rule.match.detector}
         detected = [
             finding_of(detection, by_detector[detection.detector])
@@ -308,6 +312,7 @@ class _Run:
             yield f"{len(self.dump_notes) - _NOTES} further remarks on dumps are left out"
         for name in self.recordings.nameless[:_NOTES]:
             yield f"{name} is a dump of which neither name nor content tells the rank, and was left out"
+        yield from self.identity.contradictions
         if self.timeline.left_out:
             yield f"the timeline leaves out {self.timeline.left_out} further moments"
         if self.unclaimed.dropped:

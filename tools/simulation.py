@@ -31,9 +31,10 @@ from nccl_logscan.pipeline import scan  # noqa: E402
 from tests.simulation import FAULTS, LAYOUTS, Scenario, Truth, draw, simulate  # noqa: E402
 
 _REPORT = _ROOT / "reports" / "simulation.md"
-_OUTCOMES = ("right", "honest", "missed", "wrong")
+_OUTCOMES = ("right", "host", "honest", "missed", "wrong")
 _MEANINGS = {
     "right": "the culprit is named, or nobody is where nobody is to blame",
+    "host": "a rank is to blame, and only its host is named",
     "honest": "no name, and the surviving files do not tell it",
     "missed": "no name, though the surviving files tell it",
     "wrong": "another rank or host is named",
@@ -42,7 +43,7 @@ _MEANINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One job's result. `category`: right, also (acceptable too), honest (unknown, and no evidence of it left), wrong."""
+    """One job's result. `culprit`, `category`: the outcomes; `category` may be `also`, too: another acceptable one."""
 
     seed: int
     fault: str
@@ -151,7 +152,7 @@ def run_job(seed: int, folder: Path, fixed: dict[str, Any]) -> Job:
 
 
 def culprit_outcome(truth: Truth, rank: int | None, host: str | None) -> str:
-    """Judge the name a verdict gives: right, honest, missed or wrong.
+    """Judge the name a verdict gives: right, host, honest, missed or wrong.
 
     Where a host is to blame, any of its ranks or names is right; where a rank is, the rank must be.
     """
@@ -164,8 +165,8 @@ def culprit_outcome(truth: Truth, rank: int | None, host: str | None) -> str:
     else:
         named = rank is not None
         right = rank == truth.culprit
-        if not named and host is not None and not on_host:
-            return "wrong"
+        if not named and host is not None:
+            return "host" if on_host else "wrong"
     if named:
         return "right" if right else "wrong"
     return "missed" if truth.evidence_left else "honest"
@@ -183,15 +184,18 @@ def category_outcome(truth: Truth, got: str) -> str:
 
 
 def _page(jobs: Sequence[Job], command: str) -> str:
+    ranks, seconds = [job.ranks for job in jobs], [job.seconds for job in jobs]
+    size = (
+        f"{len(jobs)} jobs of {min(ranks)} to {max(ranks)} ranks, {sum(job.bytes for job in jobs) / 1e6:.0f} MB, "
+        f"{sum(seconds):.0f} s of scanning, at most {max(seconds):.1f} s a job; peak memory of a process "
+        f"{max(job.peak_mb for job in jobs)} MB (the simulator's included)."
+    )
     lines = [
         "# Verdicts on simulated jobs",
         "",
         f"Made by `{command}`; the simulator is tests/simulation, the right answers are its own.",
         "",
-        f"{len(jobs)} jobs of {min(job.ranks for job in jobs)} to {max(job.ranks for job in jobs)} ranks, "
-        f"{sum(job.bytes for job in jobs) / 1e6:.0f} MB, {sum(job.seconds for job in jobs):.0f} s of scanning, at most "
-        f"{max(job.seconds for job in jobs):.1f} s a job; peak memory of a worker {max(job.peak_mb for job in jobs)} MB "
-        "(the simulator's included).",
+        size,
         "",
         "| the name | jobs | meaning |",
         "|---|---|---|",
@@ -199,10 +203,11 @@ def _page(jobs: Sequence[Job], command: str) -> str:
     counted = Counter(job.culprit for job in jobs)
     lines += [f"| {outcome} | {counted[outcome]} | {_MEANINGS[outcome]} |" for outcome in _OUTCOMES]
     category = Counter(job.category for job in jobs)
+    unknown = f"{category['honest']} honestly unknown, {category['missed']} unknown though told"
+    known = f"{category['right']} right, {category['also']} another acceptable one"
     lines += [
         "",
-        f"Category: {category['right']} right, {category['also']} another acceptable one, {category['honest']} honestly "
-        f"unknown, {category['missed']} unknown though told, {category['wrong']} wrong.",
+        f"Category: {known}, {unknown}, {category['wrong']} wrong.",
         "",
         *_table("fault", jobs, lambda job: job.fault, FAULTS),
         *_table("layout", jobs, lambda job: job.layout, LAYOUTS),
@@ -216,8 +221,8 @@ def _table(title: str, jobs: Sequence[Job], key: Callable[[Job], str], order: Se
     for job in jobs:
         groups[key(job)].append(job)
     lines = [
-        f"| {title} | jobs | right | honest | missed | wrong | category right | also | wrong or missed |",
-        "|---|---|---|---|---|---|---|---|---|",
+        f"| {title} | jobs | right | host only | honest | missed | wrong | category right | also | wrong or missed |",
+        "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for name in order:
         group = groups.get(name)
@@ -299,8 +304,8 @@ def _write_scaling(rows: Sequence[dict[str, Any]]) -> None:
     lines = [
         _SCALING,
         "",
-        "Made by `python tools/simulation.py --scaling`: one late rank, one interleaved log, each scan in a process of its "
-        "own; with few lines a rank and with about ten times as many.",
+        "Made by `python tools/simulation.py --scaling`: one late rank, one interleaved log, each scan in a process of",
+        "its own; with few lines a rank and with about ten times as many.",
         "",
         "| ranks | lines | MB | seconds | peak MB |",
         "|---|---|---|---|---|",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from nccl_logscan.diagnosis.clocks import Clocks
 from nccl_logscan.diagnosis.endings import Endings
 from nccl_logscan.diagnosis.findings import Evidence, Finding
-from nccl_logscan.diagnosis.identity import Identity, Who
+from nccl_logscan.diagnosis.identity import Identity, sayer_of
 from nccl_logscan.diagnosis.verdict import Culprit
 
 
@@ -72,8 +72,7 @@ def _first_to_say(cause: Finding, identity: Identity, clocks: Clocks) -> int | N
 
 
 def _rank_of(sample: Evidence, identity: Identity) -> int | None:
-    origin = sample.origin
-    return identity.rank_of(Who(sample.at.source, origin.host, origin.pid, origin.rank, origin.local_rank, origin.task))
+    return identity.rank_of(sayer_of(sample.at.source, sample.origin))
 
 
 def _by_exit(cause: Finding, endings: Endings) -> int | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from nccl_logscan.diagnosis.excerpts import Site
-from nccl_logscan.diagnosis.identity import rank_in_name
+from nccl_logscan.diagnosis.places import rank_in_name
 from nccl_logscan.events.model import (
     ElasticExit,
     Event,

@@ -69,7 +69,7 @@ class OpenFinding:
         place = {source: number for number, source in enumerate(sources)}
         sayers = sorted(self.sayers, key=lambda sayer: place.get(sayer.source, len(place)))
         ranks = (identity.rank_of(sayer) for sayer in sayers)
-        hosts = (sayer.host for sayer in sayers)
+        hosts = (identity.host_of_sayer(sayer) for sayer in sayers)
         return Finding(
             rule=self.rule,
             kind=self.kind,

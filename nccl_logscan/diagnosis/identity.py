@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 from nccl_logscan.diagnosis.excerpts import Site
 from nccl_logscan.diagnosis.groups import GROUP_EVENTS, ProcessGroups, global_rank_in
+from nccl_logscan.diagnosis.places import Content, Places, local_place_in_name, rank_in_name
+from nccl_logscan.diagnosis.processes import Gpu, Processes, ProcessId
 from nccl_logscan.events.model import Event, NcclInit
 from nccl_logscan.position import Instant, Origin, Position
 from nccl_logscan.sources.raw import RawLine
 
-_Process = tuple[str, int]
 _Label = tuple[str, int | None, int | None]
 _MET = 4_096
 _FEW = 16
@@ -24,11 +24,6 @@ _ABOUT_OTHERS = frozenset({"elastic.exit", "process.exit", "process.signal"})
 _TELLING = frozenset({NcclInit.kind, *(type_.kind for type_ in GROUP_EVENTS)})
 # More ranks than any job has: a larger number in a log is no world size.
 LARGEST_WORLD = 1_048_576
-
-# rank3.log, rank-03.txt, rank_3/..., trainer.rank3.err, log_rank12; torchelastic's attempt_0/3/stderr.log and Slurm's
-# job.3.out say a local rank or a task.
-_RANK_IN_NAME = re.compile(r"(?i)(?:^|[/_.\-!])(?:global[_-]?)?rank[_-]?(\d{1,6})(?=[/_.\-]|$)")
-_LOCAL_RANK_IN_NAME = re.compile(r"(?:^|/)attempt_\d+/(\d{1,4})/(?:stdout|stderr)\.log$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +36,18 @@ class Who:
     rank: int | None
     local_rank: int | None
     task: int | None
+    device: int | None = None
 
 
 def who(event: Event) -> Who:
     """Return who said `event`."""
-    origin = event.origin
-    return Who(event.at.source, origin.host, origin.pid, origin.rank, origin.local_rank, origin.task)
+    return sayer_of(event.at.source, event.origin)
+
+
+def sayer_of(source: str, origin: Origin) -> Who:
+    """Return who said a line of a source. The device matters only where it may tell ranks of one process apart."""
+    device = origin.device if origin.pid is not None and origin.rank is None else None
+    return Who(source, origin.host, origin.pid, origin.rank, origin.local_rank, origin.task, device)
 
 
 class LastSeen(NamedTuple):
@@ -98,12 +99,14 @@ class Identity:
         self._groups: ProcessGroups[Who] = ProcessGroups()
         self._tasks: set[int] = set()
         self._task_is_node = False
-        self._in_world: dict[_Process, tuple[int, int]] = {}
-        self._by_pid: dict[int, list[_Process]] = {}
+        self._processes = Processes(limit)
         self._rank_of_pid: dict[int, set[int]] = {}
         self._hosts: dict[str, None] = {}
         self._hosts_of_source: dict[str, set[str]] = {}
-        self._names: set[str] = set()
+        self._places = Places()
+        self._settled: tuple[Places, Content] | None = None
+        self._launchers: set[str] = set()
+        self._own: dict[str, set[int]] = {}
         self._sources: dict[str, set[int]] = {}
         self._host_of_rank: dict[int, str] = {}
         self._pid_of_rank: dict[int, int] = {}
@@ -123,7 +126,10 @@ class Identity:
 
     def _meet(self, event: Event, order: int) -> None:
         origin, sayer = event.origin, who(event)
-        if event.kind not in _ABOUT_OTHERS:
+        if event.kind in _ABOUT_OTHERS:
+            if len(self._launchers) < self._limit:
+                self._launchers.add(event.at.source)
+        else:
             last = self._last_words.get(sayer)
             if last is None:
                 last = _LastWord(event, order)
@@ -134,6 +140,7 @@ class Identity:
                 self._met.clear()
             self._met[id(origin)] = _Met(origin, event.at.source, last)
         self._last_of_rank = None
+        self._settled = None
         if origin.host is not None:
             self._learn_host(event.at.source, origin.host)
         if origin.task is not None:
@@ -182,15 +189,9 @@ class Identity:
             ranks = self._labelled.setdefault(label, {})
             if len(ranks) < _FEW or event.rank in ranks:
                 ranks[event.rank] = max(event.nranks, ranks.get(event.rank, 0))
-        process = (origin.host or "", origin.pid)
-        known = self._in_world.get(process)
-        if known is None:
-            if len(self._in_world) >= self._limit:
-                return
-            self._by_pid.setdefault(origin.pid, []).append(process)
-        if known is None or known[1] < event.nranks:
-            self._in_world[process] = (event.rank, event.nranks)
+        self._processes.learn(event)
         self._world = max(self._world, event.nranks)
+        self._settled = None
 
     def _learn_rank(self, event: Event, rank: int) -> None:
         origin = event.origin
@@ -200,6 +201,8 @@ class Identity:
         source = event.at.source
         if source in self._sources or len(self._sources) < self._limit:
             self._sources.setdefault(source, set()).add(rank)
+            if event.kind not in _ABOUT_OTHERS:
+                self._own.setdefault(source, set()).add(rank)
         if origin.pid is not None:
             if origin.pid in self._rank_of_pid or len(self._rank_of_pid) < self._limit:
                 self._rank_of_pid.setdefault(origin.pid, set()).add(rank)
@@ -219,7 +222,8 @@ class Identity:
 
     def learn_source(self, name: str) -> None:
         """Learn from a file's name which rank wrote it."""
-        self._names.add(name)
+        self._places.learn(name)
+        self._settled = None
         if (rank := rank_in_name(name)) is not None:
             self._ranks.add(rank)
 
@@ -242,7 +246,8 @@ class Identity:
     def ranks(self) -> tuple[int, ...]:
         """Every global rank that spoke or was spoken of by name."""
         ranks = set(self._ranks)
-        ranks.update(rank for rank, nranks in self._in_world.values() if nranks == self._world)
+        if self._processes.world == self._world:
+            ranks |= self._processes.ranks
         return tuple(sorted(ranks))
 
     def rank_of(self, sayer: Who) -> int | None:
@@ -264,27 +269,58 @@ class Identity:
         return ranks[0] if labelled or any(source != sayer.source for source, *_ in self._labelled) else None
 
     def _rank_by_process(self, sayer: Who, pid: int) -> int | None:
-        known = self._in_world.get((sayer.host or "", pid))
-        if known is None and sayer.host is None:
-            processes = self._by_pid.get(pid, [])
-            known = self._in_world[processes[0]] if len(processes) == 1 else None
-        if known is not None and known[1] == self._world:
-            return known[0]
+        if self._processes.world == self._world:
+            rank = self._processes.rank_of(sayer.host, pid, sayer.device)
+            if rank is not None:
+                return rank
+        return self._told_of_pid(pid)
+
+    def _told_of_pid(self, pid: int) -> int | None:
         told = self._rank_of_pid.get(pid, set())
         return next(iter(told)) if len(told) == 1 else None
 
     def _rank_by_place(self, sayer: Who) -> int | None:
-        if (named := rank_in_name(sayer.source)) is not None:
+        """By what else stands in the file, then by the file's name: where they contradict each other, content counts.
+
+        A line with a launcher's label need not be of who wrote the rest of the file.
+        """
+        places, content = self._settle()
+        source = sayer.source
+        wrote = content.rank_of(source) if len(content.ranks) > 1 else None
+        if wrote is not None and sayer.local_rank is None and sayer.task is None:
+            return wrote
+        named = places.rank_of(source)
+        if named is not None:
             return named
-        local = sayer.local_rank
-        if local is None and (match := _LOCAL_RANK_IN_NAME.search(sayer.source)):
-            local = int(match[1])
-        if local is not None and len(self._hosts) <= 1:
-            return local
+        place = local_place_in_name(source)
+        local = place.local_rank if sayer.local_rank is None and place is not None else sayer.local_rank
+        if local is not None:
+            on_node = places.global_rank(source, local)
+            return local if on_node is None and place is None and len(self._hosts) <= 1 else on_node
         if sayer.task is not None and self._tasks_are_ranks(sayer.task):
             return sayer.task
-        told = self._sources.get(sayer.source, set())
-        return next(iter(told)) if len(told) == 1 and local is None and len(self._sources) > 1 else None
+        return wrote
+
+    def _settle(self) -> tuple[Places, Content]:
+        """Hold the files' names against what stands in them, once all has been read."""
+        if self._settled is None:
+            ranks = {source: set(own) for source, own in self._own.items()}
+            for (source, *_), known in self._labelled.items():
+                world = [rank for rank, nranks in known.items() if nranks == self._world]
+                ranks.setdefault(source, set()).update(world)
+            content = Content(ranks, self._hosts_of_source, self._launchers, tuple(self._hosts), self._world)
+            self._places.settle(content, self._rank_of_any)
+            self._settled = (self._places, content)
+        return self._settled
+
+    def _rank_of_any(self, pid: int) -> int | None:
+        rank = self._processes.rank_of(None, pid) if self._processes.world == self._world else None
+        return self._told_of_pid(pid) if rank is None else rank
+
+    @property
+    def contradictions(self) -> tuple[str, ...]:
+        """Sentences on files that are named after another rank or host than their lines are of."""
+        return self._settle()[0].notes
 
     def _tasks_are_ranks(self, task: int) -> bool:
         lone = len(self._tasks) == 1 and self._world > 1
@@ -310,25 +346,48 @@ class Identity:
         process = self._process_of(rank)
         return process[1] if process else self._pid_of_rank.get(rank)
 
-    def _process_of(self, rank: int) -> _Process | None:
-        world = (rank, self._world)
-        return next((process for process, known in self._in_world.items() if known == world), None)
+    def gpu_of(self, rank: int) -> Gpu | None:
+        """Return the device and bus id of a global rank, as NCCL's set-up line tells them."""
+        return self._processes.gpu_of(rank) if self._processes.world == self._world else None
+
+    def rank_on_bus(self, host: str, pci: str) -> int | None:
+        """Return the global rank that uses a host's GPU by its PCI address, as in the kernel's Xid lines."""
+        return self._processes.rank_on_bus(host, pci) if self._processes.world == self._world else None
+
+    def communicator(self, comm_id: str) -> Mapping[int, int]:
+        """Return rank within a communicator → global rank, as far as its set-up lines tell."""
+        return self._processes.members(comm_id) if self._processes.world == self._world else {}
+
+    def _process_of(self, rank: int) -> ProcessId | None:
+        return self._processes.process_of(rank) if self._processes.world == self._world else None
+
+    def host_of_sayer(self, sayer: Who) -> str | None:
+        """Return the host of who said a line: as the line says, or as the rest of its file or the file's name does."""
+        if sayer.host is not None:
+            return sayer.host
+        places, content = self._settle()
+        source = sayer.source
+        if content.host_of(source) is not None:
+            return content.host_of(source) if len(content.ranks.get(source, ())) <= 1 else None
+        return places.hosts.get(source) if not content.hosts.get(source) else None
 
     def place_of(self, name: str) -> str | None:
         """Return the host whose clock the times of a source, or of a host, are by.
 
-        A source without a host's name stands for itself; None where lines of several hosts or ranks are mixed in it.
+        A source without a host's name stands for itself; None where lines of several hosts or ranks may be mixed in it.
         """
-        if name not in self._names:
+        places, content = self._settle()
+        if name not in places.names:
             return short_host(name)
-        hosts = self._hosts_of_source.get(name, set())
-        if len(hosts) == 1:
-            return next(iter(hosts))
-        ranks = self._sources.get(name, set())
-        if hosts or len(ranks) > 1:
+        ranks = content.ranks.get(name, ())
+        hosts: set[str | None] = set(content.hosts.get(name, ()))
+        for rank in ranks:
+            host = self.host_of(rank)
+            hosts.add(None if host is None else short_host(host))
+        if len(hosts) > 1 or name in content.launchers or (len(ranks) > 1 and None in hosts):
             return None
-        host = self.host_of(next(iter(ranks))) if ranks else None
-        return name if host is None else short_host(host)
+        host = hosts.pop() if hosts else None
+        return host or places.hosts.get(name, name)
 
     def members(self, process_group: str) -> Mapping[int, int]:
         """Return group rank → global rank of a process group, as far as the logs tell; `12(tp)` or its GUID, `12`.
@@ -381,9 +440,3 @@ def _is_later(one: _LastWord, other: _LastWord) -> bool:
     mine, its = one.event.when, other.event.when
     order = mine.order_to(its) if mine is not None and its is not None else None
     return order > 0 if order is not None else one.order > other.order
-
-
-def rank_in_name(name: str) -> int | None:
-    """Return the global rank that a file's name tells, as in rank3.log; None if none or several."""
-    found = {int(rank) for rank in _RANK_IN_NAME.findall(name)}
-    return found.pop() if len(found) == 1 else None

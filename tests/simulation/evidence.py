@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tests.simulation.folder import Folder
-from tests.simulation.job import Job
-from tests.simulation.scenario import DEATHS, HANGS, Truth
+from tests.simulation.scenario import DEATHS, HANGS, STARTUP, Truth
+from tests.simulation.scene import Scene
 from tests.simulation.torch_words import local_time
 
 if TYPE_CHECKING:
@@ -47,42 +46,44 @@ def iso(at: float) -> str:
     return f"{local_time(at):%Y-%m-%dT%H:%M:%S}"
 
 
-def truth_of(job: Job, culprit: int, folder: Folder, left: set[str], failure: Failure | None) -> Truth:
+def truth_of(scene: Scene, left: set[str], failure: Failure | None) -> Truth:
     """The truth; `left`: the names of the files that survived."""
-    scenario, fault = job.scenario, job.scenario.fault
-    marks: set[Any] = set().union(*(folder.marks[name] for name in left if name in folder.marks))
-    who, what = _left(job, culprit, marks, failure)
-    host = job.host(culprit)
+    job, scenario, fault = scene.job, scene.scenario, scene.scenario.fault
+    marks: set[Any] = set().union(*(scene.folder.marks[name] for name in left if name in scene.folder.marks))
+    who, what = _left(scene, marks, failure)
     also = _ALSO.get(fault, ())
-    if fault in {"host_oom", "xid", "exception", "gpu_oom"} and not what:
-        also = (*also, "process_death")
+    if fault in DEATHS and not what:
+        also = (*also, "process_death", "collective_timeout", "infiniband", "socket_bootstrap")
+    nobody = fault in _NOBODY
+    no_rank = nobody or (fault in _NO_RANK and scenario.gpus > 1)
+    host = job.host(scene.culprit)
     return Truth(
         fault=fault,
         layout=scenario.layout,
         category=_CATEGORY[fault],
         also=also,
-        culprit=None if fault in (*_NO_RANK, *_NOBODY) and scenario.gpus > 1 or fault in _NOBODY else culprit,
-        host=None if fault in _NOBODY else job.host_names[host],
-        adapter=f"mlx5_{job.local(culprit)}" if fault == "ib_down" else None,
+        culprit=None if no_rank else scene.culprit,
+        host=None if nobody else job.host_names[host],
+        adapter=f"mlx5_{job.local(scene.culprit)}" if fault == "ib_down" else None,
         what=failure.words if failure is not None else fault,
         evidence_left=who,
         category_left=what,
-        hosts_of_culprit=() if fault in _NOBODY else (job.host_names[host], job.addresses[host]),
-        ranks_of_host=() if fault in _NOBODY else tuple(job.on_host(host)),
-        lost_files=len(folder.files) - len(left),
-        files=len(folder.files),
+        hosts_of_culprit=() if nobody else (job.host_names[host], job.addresses[host]),
+        ranks_of_host=() if nobody else tuple(job.on_host(host)),
+        lost_files=len(scene.folder.files) - len(left),
+        files=len(scene.folder.files),
     )
 
 
-def _left(job: Job, culprit: int, marks: set[Any], failure: Failure | None) -> tuple[bool, bool]:
+def _left(scene: Scene, marks: set[Any], failure: Failure | None) -> tuple[bool, bool]:
     """Whether the surviving files tell who, and what."""
-    fault = job.scenario.fault
+    fault = scene.scenario.fault
     kinds = {mark[0] for mark in marks}
     if fault in HANGS:
         assert failure is not None
-        return _hang(culprit, marks, failure), bool(kinds & {"voice", "dump", "detail"})
+        return _hang(marks, failure), bool(kinds & {"voice", "anonymous", "dump", "detail"})
     if fault in DEATHS:
-        return _death(fault, marks, kinds)
+        return _death(scene, marks, kinds)
     if fault == "ib_down":
         by_peers = len({mark[1] for mark in marks if mark[0] == "peer"}) > 1
         by_itself = len({mark[1] for mark in marks if mark[0] == "self"}) > 1
@@ -90,53 +91,55 @@ def _left(job: Job, culprit: int, marks: set[Any], failure: Failure | None) -> t
     if fault == "peer_vanishes":
         known = bool(kinds & {"gone", "node_failure"})
         return known, known
-    if fault in {"mixed_driver", "mixed_nccl"}:
-        return _mixed(job, culprit, marks, kinds)
+    if fault in STARTUP:
+        return _mixed(scene, marks, kinds)
     return True, fault != "overflow" or "nan" in kinds
 
 
-def _hang(culprit: int, marks: set[Any], failure: Failure) -> bool:
+def _hang(marks: set[Any], failure: Failure) -> bool:
     """Whether who held the others up can be told."""
     if failure.blocked.contested is None:
         return False
-    group = failure.blocked.contested[0]
+    group, culprit = failure.blocked.contested[0], failure.culprit
     others = set(group.ranks) - {culprit}
     dumps = {mark[1] for mark in marks if mark[0] == "dump"}
     voices = {(mark[1], mark[2]) for mark in marks if mark[0] == "voice"}
     if failure.blocked.differs:
+        # With two members nobody can say which of them is the odd one.
         detail = {mark[1] for mark in marks if mark[0] == "detail"}
-        in_group = {rank for rank, name in voices if name == group.name}
-        seen = failure.job.scenario.fault != "other_dtype" and culprit in in_group and len(in_group) > 2
+        speaking = {rank for rank, name in voices if name == group.name}
+        seen = failure.job.scenario.fault != "other_dtype" and culprit in speaking and len(speaking) > 2
         return seen or len(detail & others) > 1 or (culprit in dumps and len(dumps & others) > 1)
     speaking = {rank for rank, _ in voices}
-    if culprit in dumps and dumps & others:
-        return True
-    if ("lag",) in marks and speaking:
+    reported = failure.job.scenario.desync and group.kind == "world" and bool({n for _, n in voices} & {group.name})
+    if reported or (culprit in dumps and dumps & others) or (("lag",) in marks and speaking - {culprit}):
         return True
     everyone = set(range(failure.job.scenario.ranks)) - {culprit}
     return speaking == everyone or (others <= dumps and culprit not in dumps)
 
 
-def _death(fault: str, marks: set[Any], kinds: set[str]) -> tuple[bool, bool]:
-    by_launcher = bool(kinds & {"launcher", "ray"})
+def _death(scene: Scene, marks: set[Any], kinds: set[str]) -> tuple[bool, bool]:
+    fault = scene.scenario.fault
+    by_pid = scene.tells_rank_of_pid()
+    known = "launcher" in kinds or ("ray" in kinds and by_pid) or bool(marks & {("own", True), ("traceback", True)})
     if fault in {"sigkill", "sigsegv"}:
-        known = by_launcher or "own" in kinds
-        return known, known
+        return known, bool(kinds & {"launcher", "ray", "own"})
     if fault == "host_oom":
-        return by_launcher or "kernel" in kinds, bool(kinds & {"kernel", "oom_kill"}) or (
-            "launcher",
-            "Out Of Memory",
-        ) in marks
+        named = known or ("kernel" in kinds and by_pid)
+        return named, bool(kinds & {"kernel", "oom_kill"}) or ("launcher", "Out Of Memory") in marks
     if fault == "xid":
-        return by_launcher or bool(kinds & {"traceback", "kernel"}), "kernel" in kinds
-    return by_launcher or "traceback" in kinds, "traceback" in kinds
+        return known or ("kernel" in kinds and by_pid), "kernel" in kinds
+    return known, "traceback" in kinds
 
 
-def _mixed(job: Job, culprit: int, marks: set[Any], kinds: set[str]) -> tuple[bool, bool]:
+def _mixed(scene: Scene, marks: set[Any], kinds: set[str]) -> tuple[bool, bool]:
+    scenario = scene.scenario
     hosts = {mark[1] for mark in marks if mark[0] == "fact"}
-    odd = job.host(culprit)
-    compared = odd in hosts and len(hosts) > 2
-    if job.scenario.fault == "mixed_driver":
-        return "odd" in kinds or compared, "odd" in kinds or (odd in hosts and len(hosts) > 1)
-    bare = job.scenario.nccl_version < (2, 22, 3) and job.scenario.layout in {"driver", "nccl_files"}
-    return compared and not bare, "truncated" in kinds or (odd in hosts and len(hosts) > 1)
+    odd = scene.job.host(scene.culprit)
+    differ, compared = odd in hosts and len(hosts) > 1, odd in hosts and len(hosts) > 2
+    if scenario.fault == "mixed_driver":
+        # The exception says nothing of its host; the file, a prefix or the rank does.
+        told = "odd" in kinds and (scenario.layout != "driver" or scene.tells_rank(scene.torch.hooks))
+        return told or compared, "odd" in kinds or differ
+    bare = scenario.nccl_version < (2, 22, 3) and scenario.layout in {"driver", "nccl_files"}
+    return compared and not bare, "truncated" in kinds or differ

@@ -7,18 +7,23 @@ from collections import defaultdict
 from pathlib import Path
 
 from tests.simulation.job import Job
+from tests.simulation.torch_words import local_time
 
 _FLUSH = 4 << 20
 
 
 class Folder:
-    """Where ranks, launchers and kernels write. Lines are kept until some megabytes are together, then appended."""
+    """Where ranks, launchers and kernels write. Lines are kept until some megabytes are together, then appended.
+
+    `attempt`: torchrun's. `now`: the true time of what is written next, for those who stamp lines as they come.
+    """
 
     def __init__(self, root: Path, job: Job, rng: random.Random) -> None:
         self.root, self.job, self.rng = root, job, rng
         scenario = job.scenario
         self.layout, self.prefix = scenario.layout, scenario.prefix
         self.attempt = 0
+        self.now = 0.0
         self.marks: dict[str, set[object]] = defaultdict(set)
         self.files: set[str] = set()
         self._pieces: dict[str, list[str]] = defaultdict(list)
@@ -44,29 +49,27 @@ class Folder:
             text = self._tag(rank, text)
             if mark is None and text and self._tears(name, text):
                 return
-        self._append(name, text, mark)
+        self.append(name, self._stamp(text, self.job.host(rank)), mark)
 
     def launcher(self, host: int, text: str, mark: object = None) -> None:
         """Write a line of a host's launcher."""
-        self._append(self.launcher_file(host), text, mark)
+        self.append(self.launcher_file(host), self._stamp(text, host), mark)
 
     def kernel(self, host: int, text: str, mark: object = None) -> None:
         """Write a line of a host's kernel log."""
-        self._append(f"kernel-{self.job.host_names[host]}.log", text, mark)
+        self.append(f"kernel-{self.job.host_names[host]}.log", text, mark)
 
     def file_of(self, rank: int, nccl: bool) -> str:
         """The file that a rank's line goes to."""
         job = self.job
         host = job.host_names[job.host(rank)]
-        if self.layout == "rank_files":
-            return self._named.format(rank)
+        of_one = {"rank_files": self._named.format(rank), "slurm": f"{self._number}_{rank}.out"}
+        if self.layout in of_one:
+            return of_one[self.layout]
         if self.layout == "node_files":
             return f"{host}.log"
         if self.layout == "torchelastic":
-            stream = "stdout" if nccl else "stderr"
-            return f"{self.elastic_folder(rank)}/{stream}.log"
-        if self.layout == "slurm":
-            return f"{self._number}_{rank}.out"
+            return f"{self.elastic_folder(rank)}/{'stdout' if nccl else 'stderr'}.log"
         if self.layout == "ray":
             return f"session_2026-03-01_00-00-00_000000_1/logs/{self._workers[rank]}.{'out' if nccl else 'err'}"
         if self.layout == "nccl_files" and nccl:
@@ -103,16 +106,19 @@ class Folder:
         self.files.add(str(path.relative_to(self.root)))
         return path
 
-    def write(self, name: str, text: str, mark: object = None) -> None:
-        """Write a file that is no log."""
-        self._append(name, text, mark)
-
     def _tag(self, rank: int, text: str) -> str:
         if self.prefix == "srun":
             return f"{rank:>{self._width}}: {text}"
         if self.prefix == "tee":
             return f"[default{self.job.local(rank)}]:{text}"
         return text
+
+    def _stamp(self, text: str, host: int) -> str:
+        """Put a container runtime's stamp before a line: when it came, by the clock of whoever collects."""
+        if self.prefix != "cri":
+            return text
+        at = self.now + (self.job.skews[host] if self.layout == "node_files" else 0.0)
+        return f"{local_time(at):%Y-%m-%dT%H:%M:%S.%f}000Z stderr F {text}"
 
     def _tears(self, name: str, text: str) -> bool:
         """Hold back the end of a line till another process has written, as two writers of one pipe do."""
@@ -125,7 +131,8 @@ class Folder:
         self._held[name] = text[cut:]
         return True
 
-    def _append(self, name: str, text: str, mark: object) -> None:
+    def append(self, name: str, text: str, mark: object) -> None:
+        """Add a line to a file."""
         if self.layout == "dumps":
             return
         self.files.add(name)
@@ -155,7 +162,7 @@ class Folder:
         self.flush()
         names = sorted(self.files)
         gone = {name for name in names if self.rng.random() < share}
-        if len(gone) == len(names):
+        if gone and len(gone) == len(names):
             gone.pop()
         for name in gone:
             (self.root / name).unlink()

@@ -88,8 +88,7 @@ class Job:
         self.skews = [rng.uniform(-scenario.skew_s, scenario.skew_s) for _ in range(scenario.hosts)]
         base = rng.randint(2_000, 400_000)
         self.pids = [
-            base + (rank % scenario.gpus) * rng.choice((1, 1, 2)) + rank // scenario.gpus * 977
-            for rank in range(scenario.ranks)
+            base + self.host(rank) * 977 + self.local(rank) * 3 + rng.randint(0, 2) for rank in range(scenario.ranks)
         ]
         self.bus = [0x10000 * (0x1B + 0x20 * local % 0xE0) >> 16 for local in range(8)]
         self._groups: dict[tuple[str, int], Group] = {}
@@ -190,12 +189,6 @@ class Job:
         return counted
 
 
-def choose_culprit(job: Job, rng: random.Random) -> int:
-    """Draw the rank at fault."""
-    scenario = job.scenario
-    return scenario.culprit if scenario.culprit is not None else rng.randrange(scenario.ranks)
-
-
 def break_program(job: Job, culprit: int, rng: random.Random) -> tuple[list[Op], int | None, str]:
     """Return the culprit's program of the fault's step, the call before which it stops (None: never), and in words."""
     fault, program = job.scenario.fault, job.program(culprit)
@@ -236,30 +229,33 @@ class _Meeting:
 class _Course:
     """Runs all ranks through two steps until nothing moves."""
 
-    def __init__(
-        self, job: Job, culprit: int, program: list[Op], stops: dict[int, int], start: float, rng: random.Random
-    ) -> None:
-        self.job, self.culprit, self.stops, self.rng = job, culprit, stops, rng
+    def __init__(self, job: Job, culprit: int, rng: random.Random) -> None:
+        self.job, self.culprit, self.rng = job, culprit, rng
+        program, stop, self.words = break_program(job, culprit, rng)
+        self.stops = {} if stop is None or job.scenario.fault == "ib_down" else {culprit: stop}
+        if job.scenario.fault == "peer_vanishes":
+            self.stops = dict.fromkeys(job.on_host(job.host(culprit)), 0)
         self.severed = job.scenario.fault == "ib_down"
         size = job.scenario.ranks
         plain = {stage: job.program(stage * job.data * job.tensor) for stage in range(job.pipeline)}
         self.programs = [plain[job.place(rank)[0]] * 2 for rank in range(size)]
         self.programs[culprit] = program + plain[job.place(culprit)[0]]
-        self.clock = [start + rng.uniform(0, 0.2) for _ in range(size)]
+        self.clock = [0.0] * size
         self.calls: list[list[Call]] = [[] for _ in range(size)]
         self.device = [0] * size
-        self.ready = list(self.clock)
+        self.ready = [0.0] * size
         done = job.scenario.fault_step - 1
         self.before: dict[tuple[int, str], int] = {}
         for rank in range(size):
             for kind, count in job.counts(rank).items():
                 self.before[rank, kind] = count * done + (SETUP_CALLS if kind == "world" else 0)
         self.seqs = dict(self.before)
-        self.pairs: dict[tuple[int, int], int] = defaultdict(int)
+        self.pairs: dict[tuple[int, int, int], int] = defaultdict(int)
         self.meetings: dict[object, _Meeting] = {}
 
-    def run(self) -> Blocked:
+    def run(self, start: float) -> Blocked:
         """Return where all stand in the end."""
+        self.clock = [start + self.rng.uniform(0, 0.2) for _ in self.clock]
         work = list(range(len(self.calls)))
         while work:
             work += self._advance(work.pop())
@@ -314,9 +310,8 @@ class _Course:
             return (call.group.name, call.seq), len(call.group.ranks)
         other = rank + call.op.peer * self.job.data * self.job.tensor
         source, target = (rank, other) if call.op.name == "send" else (other, rank)
-        way = hash((source, target))
-        self.pairs[rank, way] += 1
-        return (source, target, self.pairs[rank, way]), 2
+        self.pairs[rank, source, target] += 1
+        return (source, target, self.pairs[rank, source, target]), 2
 
     def _contested(self, blocked: Blocked) -> None:
         """Find the call that the fault broke: one that is met with different calls, or that lacks the culprit alone."""
@@ -333,11 +328,8 @@ class _Course:
 
 def run_to_the_end(job: Job, culprit: int, start: float, rng: random.Random) -> tuple[Blocked, str]:
     """Return where all ranks stand after the fault, and the fault in words."""
-    program, stop, words = break_program(job, culprit, rng)
-    stops = {} if stop is None or job.scenario.fault == "ib_down" else {culprit: stop}
-    if job.scenario.fault == "peer_vanishes":
-        stops = {rank: min(stop or 0, len(job.program(rank)) - 1) for rank in job.on_host(job.host(culprit))}
-    return _Course(job, culprit, program, stops, start, rng).run(), words
+    course = _Course(job, culprit, rng)
+    return course.run(start), course.words
 
 
 def open_calls(calls: list[Call]) -> Iterator[Call]:

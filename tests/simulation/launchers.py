@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from tests.simulation.elastic_words import Exit
 from tests.simulation.evidence import iso
-from tests.simulation.torch_words import elastic_closing, elastic_failed, elastic_table
+from tests.simulation.scenario import DEATHS
 
 if TYPE_CHECKING:
     from tests.simulation.failure import Failure
@@ -18,125 +19,99 @@ _SRUN = {
     -15: "Terminated",
     1: "Exited with exit code 1",
 }
+_RAY_DIED = (
+    "The actor is dead because its worker process has died. Worker exit type: SYSTEM_ERROR Worker exit detail: Worker "
+    "unexpectedly exits with a connection error code 2. End of file. There are some potential root causes. (1) The "
+    "process is killed by SIGKILL by OOM killer due to high memory usage. (2) ray stop --force is called. (3) The "
+    "worker is crashed unexpectedly due to SIGSEGV or other unexpected errors."
+)
+
+Ends = list[tuple[float, int, int]]
 
 
 class Launchers:
     """The launchers of a job that fails."""
 
     def __init__(self, failure: Failure) -> None:
-        self.failure, self.job, self.rng = failure, failure.job, failure.rng
+        self.failure, self.scene, self.job = failure, failure.scene, failure.job
 
     def write(self) -> None:
         """Let the launcher speak."""
-        by = self.failure.folder.launched_by
-        ends = self.failure.by_host()
+        by, hosts = self.scene.folder.launched_by, self.failure.by_host()
         if by == "torchrun":
-            for host, mine in ends.items():
-                self._torchrun(host, mine)
-        elif by == "srun":
-            self._srun(ends)
-        else:
-            self._ray(ends)
+            for host, ends in hosts.items():
+                self._torchrun(host, ends)
+            return
+        ends = sorted(end for mine in hosts.values() for end in mine)
+        if by == "srun" and self.job.scenario.fault == "peer_vanishes":
+            name = self.job.host_names[self.job.host(self.failure.culprit)]
+            self.failure.launch(0, self.failure.begin + 1, f"srun: error: Node failure on {name}", ("node_failure",))
+        if ends:
+            (self._srun if by == "srun" else self._ray)(ends)
 
     def _mark(self, rank: int, code: int) -> object:
-        if rank != self.failure.culprit or self.job.scenario.fault not in {
-            "sigkill",
-            "sigsegv",
-            "exception",
-            "gpu_oom",
-            "xid",
-            "host_oom",
-        }:
-            return None
-        return ("launcher", code)
+        died = rank == self.failure.culprit and self.job.scenario.fault in DEATHS
+        return ("launcher", code) if died else None
 
-    def _torchrun(self, host: int, ends: list[tuple[float, int, int]]) -> None:
-        failure, job = self.failure, self.job
+    def _torchrun(self, host: int, ends: Ends) -> None:
+        failure, agent = self.failure, self.scene.agent(host)
         at, rank, code = ends[0]
-        old = failure.torch.release < (2, 2)
-        agent = min(job.pids[one] for one in job.on_host(host)) - 50
-        at += self.rng.uniform(0.01, 0.1)
-        shown = failure.shown(at, host)
-        mark = self._mark(rank, code)
-        for _, other, other_code in ends[1:]:
-            if other_code == -15:
-                failure.launch(host, at, elastic_closing(shown, agent, job.pids[other], old))
-        failure.launch(
-            host, at + 0.5, elastic_failed(shown + 0.5, agent, code, job.local(rank), job.pids[rank], old), mark
-        )
-        table = [
-            (
-                failure.shown(when, host),
-                one,
-                job.local(one),
-                job.pids[one],
-                ended,
-                f"/tmp/torchelastic_x/attempt_0/{job.local(one)}/error.json" if one in failure.error_files else "<N/A>",
-            )
-            for when, one, ended in ends
-        ]
-        for line in elastic_table(table, job.host_names[host]):
+        at += failure.rng.uniform(0.01, 0.1)
+        shown, mark = self.scene.shown(at, host), self._mark(rank, code)
+        exits = [self._exit(host, end) for end in ends]
+        for one in exits[1:]:
+            if one.code == -15:
+                failure.launch(host, at, agent.closing(shown, one.pid))
+        failure.launch(host, at + 0.5, agent.failed(shown + 0.5, exits[0]), mark)
+        for line in agent.table(exits):
             failure.launch(host, at + 0.8, line, mark)
 
-    def _srun(self, hosts: dict[int, list[tuple[float, int, int]]]) -> None:
+    def _exit(self, host: int, end: tuple[float, int, int]) -> Exit:
+        at, rank, code = end
+        local = self.job.local(rank)
+        one = Exit(self.scene.shown(at, host), rank, local, self.job.pids[rank], code)
+        if rank not in self.failure.error_files:
+            return one
+        return Exit(*(one.at, rank, local, one.pid, code), f"/tmp/run_x/attempt_0/{local}/error.json")  # noqa: S108
+
+    def _srun(self, ends: Ends) -> None:
         failure, job = self.failure, self.job
-        if job.scenario.fault == "peer_vanishes":
-            host = job.host(failure.culprit)
-            failure.launch(
-                0, failure.begin + 60, f"srun: error: Node failure on {job.host_names[host]}", ("node_failure",)
-            )
-        ends = sorted(end for mine in hosts.values() for end in mine)
-        if not ends:
-            return
         first, rank, code = ends[0]
-        words = "Out Of Memory" if job.scenario.fault == "host_oom" else _SRUN[code]
-        mark = ("launcher", "Out Of Memory") if job.scenario.fault == "host_oom" else self._mark(rank, code)
-        name = job.host_names[job.host(rank)]
-        failure.launch(0, first + 0.2, f"srun: error: {name}: task {rank}: {words}", mark)
+        oom = job.scenario.fault == "host_oom"
+        words = "Out Of Memory" if oom else _SRUN[code]
+        mark = ("launcher", words) if oom else self._mark(rank, code)
+        failure.launch(0, first + 0.2, f"srun: error: {job.host_names[job.host(rank)]}: task {rank}: {words}", mark)
         failure.launch(0, first + 0.3, "srun: Terminating StepId=4711.0")
-        failure.launch(
-            0,
-            first + 0.4,
-            f"slurmstepd: error: *** STEP 4711.0 ON {job.host_names[0]} CANCELLED AT "
-            f"{iso(failure.shown(first, 0))} ***",
-        )
+        step = f"STEP 4711.0 ON {job.host_names[0]} CANCELLED AT {iso(self.scene.shown(first, 0))}"
+        failure.launch(0, first + 0.4, f"slurmstepd: error: *** {step} ***")
         rest: dict[tuple[int, int], list[int]] = defaultdict(list)
         for _, one, ended in ends[1:]:
             rest[job.host(one), ended].append(one)
-        last = ends[-1][0]
         for (host, ended), ranks in rest.items():
             tasks = f"tasks {_ranges(ranks)}" if len(ranks) > 1 else f"task {ranks[0]}"
-            failure.launch(0, last + 0.5, f"srun: error: {job.host_names[host]}: {tasks}: {_SRUN[ended]}")
+            failure.launch(0, ends[-1][0] + 0.5, f"srun: error: {job.host_names[host]}: {tasks}: {_SRUN[ended]}")
 
-    def _ray(self, hosts: dict[int, list[tuple[float, int, int]]]) -> None:
-        failure, job = self.failure, self.job
-        ends = sorted(end for mine in hosts.values() for end in mine)
-        if not ends:
-            return
+    def _ray(self, ends: Ends) -> None:
+        job, rng = self.job, self.failure.rng
         at, rank, code = ends[0]
-        mark = self._mark(rank, code)
-        address = job.addresses[job.host(rank)]
+        pid, address = job.pids[rank], job.addresses[job.host(rank)]
+        lines = [
+            "ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.",
+            "\tclass_name: TrainWorker",
+            f"\tactor_id: {rng.getrandbits(128):032x}",
+            f"\tpid: {pid}",
+            "\tnamespace: 6f0b1f7e-0d5a-4f5e-9a4e-0d3c1c2b7a11",
+            f"\tip: {address}",
+            _RAY_DIED,
+        ]
         if code == 1:
-            lines = [f"ray.exceptions.RayTaskError: ray::TrainWorker.fit() (pid={job.pids[rank]}, ip={address})"]
-        else:
-            lines = [
-                "ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.",
-                "\tclass_name: TrainWorker",
-                f"\tactor_id: {self.rng.getrandbits(128):032x}",
-                f"\tpid: {job.pids[rank]}",
-                "\tnamespace: 6f0b1f7e-0d5a-4f5e-9a4e-0d3c1c2b7a11",
-                f"\tip: {address}",
-                "The actor is dead because its worker process has died. Worker exit type: SYSTEM_ERROR Worker exit "
-                "detail: Worker unexpectedly exits with a connection error code 2. End of file. There are some potential"
-                " root causes. (1) The process is killed by SIGKILL by OOM killer due to high memory usage. (2) ray stop "
-                "--force is called. (3) The worker is crashed unexpectedly due to SIGSEGV or other unexpected errors.",
-            ]
+            lines = [f"ray.exceptions.RayTaskError: ray::TrainWorker.fit() (pid={pid}, ip={address})"]
         for line in lines:
-            failure.launch(0, at + 1, line, ("ray", code) if mark else None)
+            self.failure.launch(0, at + 1, line, ("ray", code) if self._mark(rank, code) else None)
 
 
 def _ranges(ranks: list[int]) -> str:
-    """Print 0,1,2,5 as Slurm does: 0-2,5."""
+    """Print 0, 1, 2, 5 as Slurm does: 0-2,5."""
     parts: list[list[int]] = []
     for rank in sorted(ranks):
         if parts and rank == parts[-1][-1] + 1:

@@ -5,66 +5,60 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.simulation.job import Call
-from tests.simulation.torch_words import _TYPES
+from tests.simulation.torch_words import OP_TYPES
 
 if TYPE_CHECKING:
     from tests.simulation.failure import Failure
 
+_OPTIONS = (
+    "device=cuda, layout=Strided (default), requires_grad=false (default), pinned_memory=false (default), "
+    "memory_format=(nullopt)"
+)
 
-def detected(failure: Failure) -> None:
-    """All ranks of the group raise the exception, each comparing with the first that differs from it."""
+
+def detect(failure: Failure) -> None:
+    """Let all ranks of the group raise the exception, each comparing itself with the first that differs from it."""
     assert failure.blocked.contested is not None
     group, seq = failure.blocked.contested
-    culprit = failure.culprit
-    own = {rank: _at(failure, rank, seq) for rank in group.ranks}
-    odd = own[culprit]
-    plain = next((rank for rank in group.ranks if rank != culprit and own[rank] is not None), None)
-    if odd is None or plain is None:
-        return
-    for rank in group.ranks:
-        call, other = own[rank], plain if rank == culprit else culprit
-        theirs = own[other]
-        if call is None or theirs is None:
-            continue
+    culprit, scene = failure.culprit, failure.scene
+    calls = {
+        rank: call
+        for rank in group.ranks
+        for call in failure.blocked.calls[rank]
+        if call.group is group and call.seq == seq and not call.op.peer
+    }
+    plain = next(rank for rank in calls if rank != culprit)
+    for rank, call in calls.items():
+        other = plain if rank == culprit else culprit
         at = failure.begin + failure.rng.uniform(0.0, 0.3)
         error = (
             f"RuntimeError: Detected mismatch between collectives on ranks. Rank {group.ranks.index(rank)} is running "
-            f"collective: {_print(call)}, but Rank {group.ranks.index(other)} is running collective: {_print(theirs)}."
-            f"Collectives differ in the following aspects: {_difference(call, theirs)}"
+            f"collective: {_print(call)}, but Rank {group.ranks.index(other)} is running collective: "
+            f"{_print(calls[other])}.Collectives differ in the following aspects: {_difference(call, calls[other])}"
         )
+        library = "/opt/venv/lib/python3.11/site-packages/torch/distributed/distributed_c10d.py"
         frames = [
             ("/workspace/train/train.py", 77, "<module>", "main()"),
-            (
-                "/opt/venv/lib/python3.11/site-packages/torch/distributed/distributed_c10d.py",
-                2501,
-                call.op.name,
-                "work = group.allreduce([tensor], opts)",
-            ),
+            (library, 2501, call.op.name, "work = group.allreduce([tensor], opts)"),
         ]
-        failure.say(rank, at, failure.torch.traceback(rank, frames, error), ("detail", rank))
+        known = scene.tells_rank(scene.torch.hooks or group.kind == "world")
+        failure.say(rank, at, scene.torch.traceback(rank, frames, error), ("detail", rank) if known else ("anonymous",))
         failure.natural[rank] = (at + failure.rng.uniform(0.3, 0.8), 1)
     failure.settle()
 
 
-def _at(failure: Failure, rank: int, seq: int) -> Call | None:
-    assert failure.blocked.contested is not None
-    group = failure.blocked.contested[0]
-    return next((call for call in failure.blocked.calls[rank] if call.group is group and call.seq == seq), None)
-
-
 def _print(call: Call) -> str:
+    op = call.op
     return (
-        f"CollectiveFingerPrint(SequenceNumber={call.seq}, OpType={_TYPES[call.op.name]}, TensorShape=[{call.op.numel}], "
-        f"TensorDtypes={call.op.dtype}, TensorDeviceTypes=TensorOptions(dtype={call.op.dtype.lower()} (default), "
-        "device=cuda, layout=Strided (default), requires_grad=false (default), pinned_memory=false (default), "
-        "memory_format=(nullopt)))"
+        f"CollectiveFingerPrint(SequenceNumber={call.seq}, OpType={OP_TYPES[op.name]}, TensorShape=[{op.numel}], "
+        f"TensorDtypes={op.dtype}, TensorDeviceTypes=TensorOptions(dtype={op.dtype.lower()} (default), {_OPTIONS}))"
     )
 
 
 def _difference(one: Call, other: Call) -> str:
     parts = []
     if one.op.name != other.op.name:
-        parts.append(f"  Op type: {_TYPES[one.op.name]}vs {_TYPES[other.op.name]}")
+        parts.append(f"  Op type: {OP_TYPES[one.op.name]}vs {OP_TYPES[other.op.name]}")
     if one.op.numel != other.op.numel:
         parts.append(f"  Tensor Tensor shapes: {one.op.numel}vs {other.op.numel}")
     if one.op.dtype != other.op.dtype:

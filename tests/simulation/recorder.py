@@ -7,7 +7,7 @@ import pickle
 from pathlib import Path
 from typing import Any
 
-from tests.simulation.job import SETUP_CALLS, Call, Job, Op
+from tests.simulation.job import SETUP_CALLS, Blocked, Call, Job, Op
 from tests.simulation.torch_words import op_frames
 
 # PyTorch release: the dump's version.
@@ -17,8 +17,8 @@ _VERSIONS = {"2.4": "2.2", "2.5": "2.4", "2.6": "2.5", "2.7": "2.9", "2.9": "2.1
 class Recorder:
     """Writes the dumps of one job."""
 
-    def __init__(self, job: Job, calls: list[list[Call]], before: dict[tuple[int, str], int], start: float) -> None:
-        self.job, self.calls, self.before, self.start = job, calls, before, start
+    def __init__(self, job: Job, blocked: Blocked, start: float) -> None:
+        self.job, self.calls, self.before, self.start = job, blocked.calls, blocked.before, start
         self.version = _VERSIONS[job.scenario.torch]
         self.as_json = job.scenario.dumps == "json"
 

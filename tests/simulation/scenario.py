@@ -37,7 +37,8 @@ class Scenario:
     `tensor`, `pipeline`: sizes of those groups, 1 for none; the data-parallel size is what remains of `ranks`.
     `timeout_s`: of all process groups. `skew_s`: each host's clock is off by up to so much. `lost`: the share of files
     that is removed at the end. `chatter`: lines that a rank prints a step. `ring`: entries of the flight recorder.
-    `hint`: a late rank says what it is at before it stalls. `detail`: TORCH_DISTRIBUTED_DEBUG=DETAIL. `event`: the
+    `hint`: a late rank says what it is at before it stalls. `detail`:
+    TORCH_DISTRIBUTED_DEBUG=DETAIL. `desync`: TORCH_NCCL_DESYNC_DEBUG=1. `event`: the
     host of a broken adapter reports it. `culprit`: the rank at fault; None: drawn.
     """
 
@@ -67,6 +68,7 @@ class Scenario:
     torn: bool = False
     hint: bool = True
     detail: bool = False
+    desync: bool = False
     event: bool = True
     culprit: int | None = None
 
@@ -121,7 +123,7 @@ def draw(seed: int, **overrides: Any) -> Scenario:
     unknown = overrides.keys() - {field.name for field in fields(Scenario)}
     if unknown:
         raise ValueError(f"a scenario has no {', '.join(sorted(unknown))}")
-    rng = random.Random(f"scenario {seed}")
+    rng = random.Random(f"scenario {seed}")  # noqa: S311 - no secret
     fault = overrides.get("fault") or FAULTS[seed % len(FAULTS)]
     layout = overrides.get("layout") or rng.choice([one for one in LAYOUTS if one != "dumps" or fault in HANGS])
     gpus = overrides.get("gpus") or rng.choice((1, 2, 4, 4, 8, 8, 8))
@@ -134,15 +136,20 @@ def draw(seed: int, **overrides: Any) -> Scenario:
     tensor, pipeline = _parallel(rng, fault, ranks, gpus)
     torch = rng.choice([one for one in _TORCH if layout != "dumps" or numbers(one) >= (2, 4)])
     torch = str(overrides.get("torch", torch))
-    dumps = rng.choice(("none", "pickle", "pickle", "json")) if numbers(torch) >= (2, 4) else "none"
+    dumps = rng.choice(("none", "pickle", "pickle", "pickle", "json")) if numbers(torch) >= (2, 4) else "none"
     if layout == "dumps" and dumps == "none":
         dumps = "pickle"
+    detail = rng.random() < (0.7 if fault == "other_dtype" and dumps == "none" else 0.2)
     nccl_debug = rng.choice(("INFO", "INFO", "WARN", "NONE"))
     if layout == "nccl_files" or fault in STARTUP:
         nccl_debug = "INFO"
     if fault in NETWORK and nccl_debug == "NONE":
         nccl_debug = "WARN"
-    prefixes = {"driver": ("none", "srun", "tee"), "node_files": ("none", "tee"), "nccl_files": ("none", "srun")}
+    prefixes = {
+        "driver": ("none", "none", "srun", "tee", "cri"),
+        "node_files": ("none", "tee", "cri"),
+        "nccl_files": ("none", "srun"),
+    }
     network = {"ib_down": "ib", "peer_vanishes": "socket"}.get(fault) or rng.choice(("ib", "socket"))
     scenario = Scenario(
         seed=seed,
@@ -169,7 +176,8 @@ def draw(seed: int, **overrides: Any) -> Scenario:
         restarts=rng.random() < 0.15 and layout in {"driver", "torchelastic", "node_files"},
         torn=rng.random() < 0.25,
         hint=rng.random() < 0.6,
-        detail=rng.random() < 0.2,
+        detail=detail and layout != "dumps",
+        desync=rng.random() < 0.15,
         event=rng.random() < 0.6,
     )
     return replace(scenario, **overrides)

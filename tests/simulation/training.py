@@ -51,7 +51,8 @@ class Training:
         self.loss += (2.0 - self.loss) * 0.03 + rng.uniform(-0.02, 0.02)
         for rank in self.speakers:
             own = took - (rng.uniform(0, 0.05) if not slow or rank == culprit else rng.uniform(0.01, 0.02))
-            when = at + took + rng.uniform(0, 0.05) + self.job.skews[self.job.host(rank)]
+            self.folder.now = at + took + rng.uniform(0, 0.05)
+            when = self.folder.now + self.job.skews[self.job.host(rank)]
             if broken:
                 self._overflow(rank, when)
             for part in range(scenario.chatter):

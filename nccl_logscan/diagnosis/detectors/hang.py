@@ -10,10 +10,10 @@ from typing import ClassVar, NamedTuple
 
 from nccl_logscan.diagnosis.detectors.detection import Detection, Scene
 from nccl_logscan.diagnosis.excerpts import TEXT_LIMIT, Excerpt, Site
-from nccl_logscan.diagnosis.hang.accounts import UNKNOWN, Account, Accounts, group_key
+from nccl_logscan.diagnosis.hang.accounts import Account, Accounts, group_key
 from nccl_logscan.diagnosis.hang.blame import Blame, Fault, Roll, find_blame
 from nccl_logscan.diagnosis.hang.mismatch import Mismatch, find_mismatches, odd_ones
-from nccl_logscan.diagnosis.hang.progress import WORLD, Progress, Standing
+from nccl_logscan.diagnosis.hang.progress import UNKNOWN, WORLD, Progress, Standing
 from nccl_logscan.diagnosis.hang.recordings import Recordings
 from nccl_logscan.diagnosis.identity import Identity, who
 from nccl_logscan.diagnosis.verdict import RankStanding, TimelineEntry
@@ -163,11 +163,16 @@ def _told_mismatches(accounts: dict[int, Account], unnamed: str) -> Iterator[Mis
 
 
 def _shape(timeout: TorchWatchdogTimeout) -> tuple[str | None, int | None]:
-    return timeout.collective, timeout.numel_in if timeout.collective in _EVEN else None
+    return timeout.collective, _elements(timeout) if timeout.collective in _EVEN else None
+
+
+def _elements(timeout: TorchWatchdogTimeout) -> int | None:
+    """How many elements went in; from 1.10 to 2.0 only the output's shape is printed, of which these have the same."""
+    return timeout.numel_in if timeout.numel_in is not None else timeout.numel_out
 
 
 def _call(timeout: TorchWatchdogTimeout) -> str:
-    numel = timeout.numel_in
+    numel = _elements(timeout)
     return f"{timeout.collective}" + (f" of {numel} elements" if numel is not None else "")
 
 

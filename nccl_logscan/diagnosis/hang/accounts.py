@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.groups import guid_of
-from nccl_logscan.diagnosis.hang.progress import WORLD, Progress, Standing, Wait
+from nccl_logscan.diagnosis.hang.progress import UNKNOWN, WORLD, Progress, Standing, Wait
 from nccl_logscan.diagnosis.identity import Identity, Who, who
 from nccl_logscan.events.model import TorchDumpSignal, TorchWatchdogTimeout, TorchWorkStatus
 
@@ -17,8 +17,6 @@ _GROUPS = 64
 _WITH_CONTEXT = 256
 _EXCERPTS = 3
 _BRIEF = 400
-UNKNOWN = "?"
-"""Stands for a group of which it is not known who is in it."""
 
 Told = TorchWatchdogTimeout | TorchWorkStatus | TorchDumpSignal
 

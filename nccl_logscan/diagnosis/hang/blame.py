@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from nccl_logscan.diagnosis.hang.progress import WORLD, Progress, Wait, in_order
+from nccl_logscan.diagnosis.hang.progress import UNKNOWN, WORLD, Progress, Wait, in_order
 
 
 class Fault(StrEnum):
@@ -107,6 +107,8 @@ class _Search:
         return _Missing(peer if wait.met is False else none, peer if wait.met is None else none)
 
     def _ask_members(self, group: str, wait: Wait) -> _Missing:
+        if group == UNKNOWN:
+            return _Missing(frozenset(), frozenset())
         behind, unseen, held = set(), set(), set()
         members = self._members(group)
         for rank in self._progress.standings if members is None else members:
