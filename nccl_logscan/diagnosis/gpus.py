@@ -77,7 +77,7 @@ class Gpus:
         return tuple(host for host, known in self._by_slot if known == slot)
 
     def placed(self, finding: Finding, identity: Identity) -> Finding:
-        """Return a finding of the kernel's or a tool's words with the host, rank and device it speaks of, where the log tells.
+        """Return a finding of the kernel's or a tool's words with host, rank and device as far as the log tells.
 
         The kernel and nvidia-smi know PCI addresses and no ranks, and neither prints its host.
         """
