@@ -73,11 +73,6 @@ def harmless(name: str) -> str | None:
     return next((why for expression, why in _HARMLESS if expression.fullmatch(name)), None)
 
 
-def short_name(host: str) -> str:
-    """`n7.cluster.example` → `n7`: NCCL cuts a host's name at its first dot, tools do not."""
-    return host if host.replace(".", "").isdigit() or "/" in host else host.partition(".")[0]
-
-
 def odd_one_out(holders: Mapping[str, Sequence[str]]) -> str | None:
     """Return the only holder of a value that all others do not have; None where it is not one against several."""
     by_size = sorted(holders.values(), key=len)

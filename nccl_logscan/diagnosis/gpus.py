@@ -14,7 +14,8 @@ from nccl_logscan.events.model import Event, NcclInit
 _PCI = re.compile(r"(?:([0-9A-Fa-f]{4,8}):)?([0-9A-Fa-f]{2}):([0-9A-Fa-f]{2})(?:\.([0-9A-Fa-f]))?$", re.ASCII)
 _PID = re.compile(r"\bpid='?(\d{1,9})\b", re.ASCII)
 _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,63}", re.ASCII)
-_OF_THE_KERNEL = frozenset({"kernel.xid", "kernel.event"})
+_OF_THE_HOST = frozenset({"kernel.xid", "kernel.event", "host.fact"})
+_OF_A_GPU = frozenset({"kernel.xid", "host.fact"})
 
 
 class Gpus:
@@ -76,11 +77,11 @@ class Gpus:
         return tuple(host for host, known in self._by_slot if known == slot)
 
     def placed(self, finding: Finding, identity: Identity) -> Finding:
-        """Return a finding of the kernel's words with the host, rank and device it speaks of, where the log tells.
+        """Return a finding of the kernel's or a tool's words with host, rank and device as far as the log tells.
 
-        The kernel knows PCI addresses and no ranks, and dmesg prints no host.
+        The kernel and nvidia-smi know PCI addresses and no ranks, and neither prints its host.
         """
-        if finding.kind not in _OF_THE_KERNEL:
+        if finding.kind not in _OF_THE_HOST:
             return finding
         captures = dict(finding.captures)
         pci = captures.get("pci")
@@ -115,7 +116,7 @@ class Gpus:
 
     def _place(self, finding: Finding, host: str, pci: str | None) -> tuple[int, int | None] | None:
         """By PCI address, or by the process that the driver names; None where the two disagree."""
-        if finding.kind != "kernel.xid":
+        if finding.kind not in _OF_A_GPU:
             return None
         by_slot = self.at(host, pci) if pci is not None else None
         said = _PID.search(finding.first.text)

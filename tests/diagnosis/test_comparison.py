@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nccl_logscan.diagnosis.comparison import MUST_AGREE, Comparison, harmless, odd_one_out, short_name
+from nccl_logscan.diagnosis.comparison import MUST_AGREE, Comparison, harmless, odd_one_out
 from nccl_logscan.diagnosis.verdict import Culprit
 from nccl_logscan.events.model import NcclEnv
 from nccl_logscan.position import Origin, Position
@@ -177,13 +177,6 @@ def test_the_odd_one_holds_a_value_of_its_own_against_several(holders):
     if odd is not None:
         assert [odd] in [list(who) for who in holders.values()]
         assert sum(map(len, holders.values())) >= 3
-
-
-@pytest.mark.parametrize(
-    ("host", "name"), [("n7.cluster.example", "n7"), ("10.0.0.7", "10.0.0.7"), ("a/b.log", "a/b.log")]
-)
-def test_a_hosts_name_ends_at_its_first_dot(host, name):
-    assert short_name(host) == name
 
 
 def test_what_is_remembered_of_who_has_what_is_bounded():

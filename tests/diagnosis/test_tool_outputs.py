@@ -156,6 +156,16 @@ def test_a_gpu_that_the_driver_cannot_read_is_the_cause_and_names_its_host(scan)
     assert (diagnosis.category, diagnosis.culprit.host) == (Category.GPU_HARDWARE, "node07")
 
 
+def test_a_gpus_address_leads_to_the_rank_that_uses_it(scan):
+    log = "".join(
+        INIT.format(host="node07", pid=100 + rank, rank=rank, nranks=2).replace("busId 60", f"busId {bus}")
+        for rank, bus in enumerate(("19000", "2a000"))
+    )
+    culprit = scan({"train.log": log, "smi.txt": sample("nvidia-smi-err.txt")}).diagnosis.culprit
+
+    assert (culprit.rank, culprit.host) == (1, "node07")
+
+
 def test_memory_that_waits_for_a_reset_is_context(scan):
     text = sample("nvidia-smi-q-healthy.txt").replace(
         "Pending                           : No", "Pending                           : Yes"

@@ -12,9 +12,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
-from nccl_logscan.diagnosis.comparison import odd_one_out, short_name
+from nccl_logscan.diagnosis.comparison import odd_one_out
 from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, excerpt_of
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
+from nccl_logscan.diagnosis.identity import short_host
 from nccl_logscan.events.model import Event, HostFact, NcclEnv, NcclNetwork
 from nccl_logscan.taxonomy import Category, Role
 
@@ -94,7 +95,7 @@ class Adapters:
             self._ports.setdefault(port, {})[fact.name] = cell
 
     def _of_host(self, event: Event) -> _Wishes:
-        host = short_name(event.origin.host or event.at.source)
+        host = _speaker(event)
         if host not in self._wishes and len(self._wishes) >= _LIMIT:
             return _Wishes()
         return self._wishes.setdefault(host, _Wishes())
@@ -107,7 +108,7 @@ class Adapters:
                 continue
             for device in found[1].split("+"):
                 wishes.used[device] = found[3]
-                key = (short_name(event.origin.host or event.at.source), device)
+                key = (_speaker(event), device)
                 if key not in self._layers and len(self._layers) < _LIMIT:
                     self._layers[key] = _Cell(found[3], None, excerpt_of(event, site), site.order)
 
@@ -131,7 +132,7 @@ class Adapters:
         """The wishes of a host; those of all where a table does not say whose it is."""
         if host is None:
             return list(self._wishes.values())
-        wishes = self._wishes.get(short_name(host))
+        wishes = self._wishes.get(short_host(host))
         return [wishes] if wishes is not None else []
 
     def _uses(self, port: _Port) -> bool:
@@ -204,6 +205,10 @@ class Adapters:
                 yield _of("gid-row-unfit", port, (rows[index],), {"what": f"has {rows[index].value} as GID {index}"})
 
 
+def _speaker(event: Event) -> str:
+    return short_host(event.origin.host) if event.origin.host else event.at.source
+
+
 def _is_active(cells: dict[str, _Cell]) -> bool:
     return "port_state" not in cells or cells["port_state"].value == "Active"
 
@@ -229,7 +234,7 @@ def _blamed(scene: Scene, port: _Port) -> bool:
         if finding.rule.category not in _FABRIC or finding.rule.role is not Role.CAUSE:
             continue
         adapter = finding.captures.get("adapter", "").partition(":")[0]
-        elsewhere = port.host and finding.hosts and short_name(port.host) not in map(short_name, finding.hosts)
+        elsewhere = port.host and finding.hosts and short_host(port.host) not in map(short_host, finding.hosts)
         if not elsewhere and adapter in {"", port.device}:
             return True
     return False
