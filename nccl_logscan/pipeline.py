@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import BinaryIO, Protocol
 
+from nccl_logscan.diagnosis.attempts import Attempts
 from nccl_logscan.diagnosis.clocks import Clocks
 from nccl_logscan.diagnosis.detectors import DETECTORS, Detector, Scene
 from nccl_logscan.diagnosis.diagnose import diagnose, finding_of
@@ -42,6 +43,7 @@ from nccl_logscan.rulebook.rule import Rulebook
 from nccl_logscan.sources import Kind, Limits, open_sources
 from nccl_logscan.sources.line_source import LineSource, TextSource
 from nccl_logscan.sources.raw import RawLine
+from nccl_logscan.taxonomy import Role
 
 _MEMO = 4_096
 _PROGRESS_LINES = 16_384
@@ -87,8 +89,8 @@ def scan_text(log: str | Mapping[str, str], rulebook: Rulebook, options: Options
 def _scan(sources: Sequence[LineSource], rulebook: Rulebook, options: Options) -> ScanResult:
     started = time.perf_counter()
     rulebook.rearm()
-    run = _Run(rulebook)
     logs = [source for source in sources if source.kind != Kind.CONFIG] or sources
+    run = _Run(rulebook, Attempts(source.name for source in logs))
     for source in logs:
         run.identity.learn_source(source.name)
         if source.kind == Kind.FLIGHT_RECORDER:
@@ -124,9 +126,10 @@ class _Repeat:
 class _Run:
     """One scan's state."""
 
-    def __init__(self, rulebook: Rulebook) -> None:
+    def __init__(self, rulebook: Rulebook, attempts: Attempts | None = None) -> None:
         self.rulebook = rulebook
-        self.matcher = Matcher(rulebook)
+        self.attempts = attempts or Attempts()
+        self.matcher = Matcher(rulebook, self.attempts.of)
         self.identity = Identity()
         self.endings = Endings()
         self.clocks = Clocks()
@@ -135,13 +138,24 @@ class _Run:
         self.timeline = Timeline()
         self.recordings = Recordings()
         self.dump_notes: list[str] = []
-        self.detectors: tuple[Detector, ...] = tuple(detector() for detector in DETECTORS)
+        self.detectors: tuple[Detector, ...] = ()
+        self._detectors: dict[int, tuple[Detector, ...]] = {}
         self.by_kind: Counter[str] = Counter()
         self.order = 0
         self._listeners: dict[str, tuple[Callable[[Event, Site], None], ...]] = {}
+        self._turn_to(self.attempts.last)
+
+    def _turn_to(self, attempt: int) -> None:
+        """Let the detectors of an attempt listen: what another attempt said is no evidence to them."""
+        if attempt not in self._detectors:
+            self._detectors[attempt] = tuple(detector() for detector in DETECTORS)
+        if self.detectors is not self._detectors[attempt]:
+            self.detectors = self._detectors[attempt]
+            self._listeners.clear()
 
     def read(self, source: LineSource, progress: Callable[[LineSource], None] | None) -> None:
         """Read one source to its end."""
+        self._turn_to(self.attempts.of(source.name))
         peeler, tokeniser, excerpts = Peeler(), Tokeniser(), Excerpts()
         repeats: dict[str, _Repeat] = {}
         for raw in source.lines():
@@ -268,15 +282,26 @@ class _Run:
 
     def _findings(self) -> tuple[Finding, ...]:
         matched = self.matcher.close(self.identity, self.clocks)
+        last = self._supersede(matched)
         scene = Scene(self.identity, self.endings, matched, self.recordings, self.clocks)
         by_detector = {rule.match.detector: rule for rule in self.rulebook.rules.values() if rule.match.detector}
         detected = [
             finding_of(detection, by_detector[detection.detector])
-            for detector in self.detectors
+            for attempt, detectors in sorted(self._detectors.items())
+            if attempt >= last
+            for detector in detectors
             for detection in detector.conclude(scene)
             if detection.detector in by_detector
         ]
         return tuple(sorted((*matched, *detected), key=lambda finding: finding.order))
+
+    def _supersede(self, matched: Sequence[Finding]) -> int:
+        """Return the last attempt that tells how it went; the attempts before it were started again."""
+        faults = (finding for finding in matched if finding.rule.role not in {Role.BENIGN, Role.CONTEXT})
+        telling = (*self.endings.telling, *(finding.first.at.source for finding in faults))
+        last = self.attempts.latest_with(telling)
+        self.endings.supersede(self.attempts.before(last))
+        return last
 
     def _coverage(self, sources: Sequence[LineSource], seconds: float) -> Coverage:
         return Coverage(

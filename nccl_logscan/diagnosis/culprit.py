@@ -22,6 +22,8 @@ def find_culprit(cause: Finding, identity: Identity, endings: Endings, clocks: C
     host = captures.get("host") or (origin.host if spoke else None) or seen_on
     if host is None and rank is not None:
         host = identity.host_of(rank)
+    if rank is None and spoke and host is not None and "pci" in captures:
+        rank = identity.rank_on_bus(host, captures["pci"])
     pid = _whole(captures.get("pid")) or (origin.pid if spoke else None)
     return Culprit(
         rank=rank,
