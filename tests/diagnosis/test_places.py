@@ -206,3 +206,35 @@ def test_the_kernel_s_log_of_a_host_names_the_host(scan):
     xid = "[ 4711.123456] NVRM: Xid (PCI:0000:11:00): 79, pid=4001, name=python, GPU has fallen off the bus.\n"
     culprit = scan({"dmesg-n2.txt": xid, "train.log": init(0, 2) + init(1, 2, host="n2", local=1)}).diagnosis.culprit
     assert (culprit.host, culprit.rank) == ("n2", 1)
+
+
+def test_a_worker_s_error_json_tells_its_exception_and_by_its_folder_its_rank(scan):
+    stack = 'Traceback (most recent call last):\\n  File \\"/w/train.py\\", line 3, in main\\n    f()\\nKeyError: 5\\n'
+    told = f'{{"message": "KeyError: 5", "extraInfo": {{"py_callstack": "{stack}", "timestamp": "1764567890"}}}}'
+    error = f'{{"message": {told}}}'
+    result = scan({"none_x/attempt_0/3/error.json": error})
+    assert (result.diagnosis.category, result.diagnosis.culprit.rank) == ("user_code", 3)
+    [moment] = result.timeline
+    assert moment.when is not None
+    assert moment.when.value.isoformat() == "2025-12-01T05:44:50+00:00"
+
+
+def test_of_two_hosts_the_first_to_fail_is_told_by_what_both_clocks_saw(scan):
+    """n2's clock is 12 s ahead: its line looks later, and is the first."""
+    stamped = "[2026-03-03 10:00:{second:02}] "
+    starts = {"n1": (0, 1), "n2": (12, 13)}
+
+    def log(host: str, rank: int, failed: int) -> str:
+        lines = [
+            stamped.format(second=second) + init(rank, 2, host=host, local=0).replace("COMPLETE", phase)
+            for second, phase in zip(starts[host], ("START", "COMPLETE"), strict=True)
+        ]
+        warn = f"{host}:{4000 + rank}:77 [0] enqueue.cc:37 NCCL WARN Cuda failure 2 'out of memory'\n"
+        return "".join(lines) + stamped.format(second=failed) + warn
+
+    result = scan({"a.log": log("n1", 0, 30), "b.log": log("n2", 1, 38)})
+    assert result.diagnosis.culprit.rank == 1
+    assert any(reason.startswith("The clocks of n1 and n2 differ by 12.0 s ±") for reason in result.diagnosis.reasons)
+    assert {moment.aligned.clock for moment in result.timeline if moment.aligned} == {"n1"}
+    unknown = scan({"a.log": log("n1", 0, 30), "b.log": log("n2", 1, 43)})
+    assert unknown.diagnosis.culprit.rank is None
