@@ -19,11 +19,13 @@ from typing import BinaryIO, Protocol
 from nccl_logscan.diagnosis.attempts import Attempts
 from nccl_logscan.diagnosis.clocks import Clocks
 from nccl_logscan.diagnosis.detectors import DETECTORS, Detector, Scene
+from nccl_logscan.diagnosis.detectors.hang import Hang
 from nccl_logscan.diagnosis.diagnose import diagnose, finding_of
 from nccl_logscan.diagnosis.endings import Endings
 from nccl_logscan.diagnosis.excerpts import Excerpts, Site
 from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.diagnosis.folding import OpenFinding
+from nccl_logscan.diagnosis.gpus import Gpus
 from nccl_logscan.diagnosis.hang.recordings import Recordings
 from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.diagnosis.job import JobFacts
@@ -131,6 +133,7 @@ class _Run:
         self.attempts = attempts or Attempts()
         self.matcher = Matcher(rulebook, self.attempts.of)
         self.identity = Identity()
+        self.gpus = Gpus()
         self.endings = Endings()
         self.clocks = Clocks()
         self.job = JobFacts(self.identity)
@@ -238,6 +241,7 @@ class _Run:
         """Who wants to see events of a kind, besides the matcher."""
         everyone: tuple[_Listener, ...] = (
             self.identity,
+            self.gpus,
             self.endings,
             self.clocks,
             self.job,
@@ -271,6 +275,7 @@ class _Run:
             findings=findings,
             plan=make_plan(diagnosis),
             timeline=self.timeline.conclude(findings, self.identity, self.clocks),
+            standings=self._hang().standings(self.identity, self.recordings),
             job=self.job.conclude(),
             coverage=self._coverage(sources, seconds),
             unclaimed=self.unclaimed.conclude(),
@@ -281,9 +286,10 @@ class _Run:
         )
 
     def _findings(self) -> tuple[Finding, ...]:
-        matched = self.matcher.close(self.identity, self.clocks)
+        found = self.matcher.close(self.identity, self.clocks)
+        matched = tuple(self.gpus.placed(finding, self.identity) for finding in found)
         last = self._supersede(matched)
-        scene = Scene(self.identity, self.endings, matched, self.recordings, self.clocks)
+        scene = Scene(self.identity, self.gpus, self.endings, matched, self.recordings, self.clocks)
         by_detector = {rule.match.detector: rule for rule in self.rulebook.rules.values() if rule.match.detector}
         detected = [
             finding_of(detection, by_detector[detection.detector])
@@ -301,7 +307,12 @@ class _Run:
         telling = (*self.endings.telling, *(finding.first.at.source for finding in faults))
         last = self.attempts.latest_with(telling)
         self.endings.supersede(self.attempts.before(last))
+        self._turn_to(last)
         return last
+
+    def _hang(self) -> Hang:
+        """The detector of hangs that listened to the last attempt."""
+        return next(detector for detector in self.detectors if isinstance(detector, Hang))
 
     def _coverage(self, sources: Sequence[LineSource], seconds: float) -> Coverage:
         return Coverage(

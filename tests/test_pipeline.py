@@ -7,6 +7,7 @@ import pytest
 from nccl_logscan.diagnosis.clocks import Clocks
 from nccl_logscan.diagnosis.detectors import DETECTORS
 from nccl_logscan.diagnosis.endings import Endings
+from nccl_logscan.diagnosis.gpus import Gpus
 from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.diagnosis.job import JobFacts
 from nccl_logscan.diagnosis.timeline import Timeline
@@ -210,7 +211,7 @@ def test_a_folded_line_that_comes_again_counts_each_time_as_many(book):
 
 # --- Who sees what -----------------------------------------------------------------------------------------
 
-LISTENERS = (Identity, Endings, Clocks, JobFacts, Timeline, *DETECTORS)
+LISTENERS = (Identity, Gpus, Endings, Clocks, JobFacts, Timeline, *DETECTORS)
 
 
 @pytest.mark.parametrize("listener", LISTENERS, ids=lambda listener: listener.__name__)

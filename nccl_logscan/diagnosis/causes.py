@@ -34,7 +34,19 @@ _WATCHDOG = frozenset(
 _EXITS = frozenset({"elastic.exit", "process.exit"})
 _RAISED = frozenset({"python.exception"})
 _OF_THE_LIBRARY = frozenset(
-    {"nccl.warn", "nccl.last-error", "nccl.attn", "cuda.error", "kernel.xid", "torch.process-group", "torch.mismatch"}
+    {
+        "nccl.warn",
+        "nccl.last-error",
+        "nccl.attn",
+        "cuda.error",
+        "kernel.xid",
+        "torch.process-group",
+        "torch.mismatch",
+        "transfers-one-end",
+        "transfers-one-adapter",
+        "transfers-undecided",
+        "ports-down-together",
+    }
 )
 
 

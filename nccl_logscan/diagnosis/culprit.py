@@ -16,14 +16,12 @@ def find_culprit(cause: Finding, identity: Identity, endings: Endings, clocks: C
     if rank is None and cause.rule.blames == "observer":
         rank = _by_exit(cause, endings)
     observer = _observer(cause, rank, identity)
-    spoke = cause.rule.blames in {"observer", "captured"} and (rank is None or _said_by(observer, rank, identity))
+    spoke = _points_at_speaker(cause) and (rank is None or _said_by(observer, rank, identity))
     origin = observer.origin
     seen_on = _one(cause.hosts) if cause.rule.blames != "peer" else None
     host = captures.get("host") or (origin.host if spoke else None) or seen_on
     if host is None and rank is not None:
         host = identity.host_of(rank)
-    if rank is None and spoke and host is not None and "pci" in captures:
-        rank = identity.rank_on_bus(host, captures["pci"])
     pid = _whole(captures.get("pid")) or (origin.pid if spoke else None)
     return Culprit(
         rank=rank,
@@ -34,6 +32,12 @@ def find_culprit(cause: Finding, identity: Identity, endings: Endings, clocks: C
         peer=captures.get("peer"),
         process_group=captures.get("process_group"),
     )
+
+
+def _points_at_speaker(cause: Finding) -> bool:
+    """Whether the cited line's host may be the culprit's: not where many were compared and none is the odd one."""
+    compared = cause.rule.match.detector is not None and not cause.ranks and not cause.hosts
+    return cause.rule.blames == "observer" or (cause.rule.blames == "captured" and not compared)
 
 
 def _rank(cause: Finding, identity: Identity, clocks: Clocks) -> int | None:

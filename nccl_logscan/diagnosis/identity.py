@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 from nccl_logscan.diagnosis.excerpts import Site
 from nccl_logscan.diagnosis.groups import GROUP_EVENTS, ProcessGroups, global_rank_in
 from nccl_logscan.diagnosis.places import Content, Places, local_place_in_name, rank_in_name
-from nccl_logscan.diagnosis.processes import Gpu, Processes, ProcessId
+from nccl_logscan.diagnosis.processes import Processes, ProcessId
 from nccl_logscan.events.model import Event, NcclInit
 from nccl_logscan.position import Instant, Origin, Position
 from nccl_logscan.sources.raw import RawLine
@@ -356,14 +356,6 @@ class Identity:
         """Return the process of a global rank."""
         process = self._process_of(rank)
         return process[1] if process else self._pid_of_rank.get(rank)
-
-    def gpu_of(self, rank: int) -> Gpu | None:
-        """Return the device and bus id of a global rank, as NCCL's set-up line tells them."""
-        return self._processes.gpu_of(rank) if self._processes.world == self._world else None
-
-    def rank_on_bus(self, host: str, pci: str) -> int | None:
-        """Return the global rank that uses a host's GPU by its PCI address, as in the kernel's Xid lines."""
-        return self._processes.rank_on_bus(host, pci) if self._processes.world == self._world else None
 
     def communicator(self, comm_id: str) -> Mapping[int, int]:
         """Return rank within a communicator → global rank, as far as its set-up lines tell."""

@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import ClassVar
 
+from nccl_logscan.diagnosis.comparison import (
+    FACT_KINDS,
+    Comparison,
+    Holder,
+    cuda_version,
+    facts_of,
+    harmless,
+    holder_of,
+    tells_facts,
+)
 from nccl_logscan.diagnosis.excerpts import Site
 from nccl_logscan.diagnosis.hang.progress import WORLD
 from nccl_logscan.diagnosis.identity import Identity
@@ -24,6 +35,7 @@ from nccl_logscan.recorder.model import Dump
 
 _LIMIT = 512
 _VALUES = 64
+_PROCESSES = 16_384
 _TORCH = re.compile(r"\b(?:torch|pytorch)(?: version)?[ =:]{1,3}v?(\d+\.\d+\.\d+(?:\+\w+)?)", re.IGNORECASE)
 _WORLD = re.compile(r"\b(?:world[_ -]?size|num_processes|nranks)[\"']?[ =:]{1,3}(\d{1,6})\b", re.IGNORECASE)
 
@@ -31,26 +43,17 @@ _WORLD = re.compile(r"\b(?:world[_ -]?size|num_processes|nranks)[\"']?[ =:]{1,3}
 class JobFacts:
     """Collects facts; every collection is bounded."""
 
-    kinds: ClassVar[frozenset[str]] = frozenset(
-        {
-            "nccl.version",
-            "nccl.driver",
-            "nccl.env",
-            "nccl.init",
-            "nccl.network",
-            "nccl.channel",
-            "log.text",
-            "train.step",
-        }
-    )
+    kinds: ClassVar[frozenset[str]] = FACT_KINDS | {"nccl.init", "nccl.channel", "train.step"}
 
     def __init__(self, identity: Identity) -> None:
         self._identity = identity
         self._nccl: dict[str, None] = {}
         self._torch: dict[str, None] = {}
-        self._drivers: dict[str, dict[str, None]] = {}
+        self._drivers: dict[str, None] = {}
         self._settings: dict[tuple[str, str], Setting] = {}
-        self._by_host: dict[str, dict[str, dict[str, None]]] = {}
+        self._comparison = Comparison()
+        self._adapters: dict[Holder, dict[str, None]] = {}
+        self._adapter_sayers: dict[Holder, Event] = {}
         self._networks: dict[str, None] = {}
         self._transports: dict[str, int] = {}
         self._communicators: dict[str, tuple[int | None, set[int], set[int]]] = {}
@@ -60,7 +63,8 @@ class JobFacts:
         if isinstance(event, NcclChannel):
             if event.transport and (event.transport in self._transports or len(self._transports) < 64):
                 self._transports[event.transport] = self._transports.get(event.transport, 0) + 1
-        elif isinstance(event, LogText | TrainStep):
+            return
+        if isinstance(event, LogText | TrainStep):
             self._text(event)
         elif isinstance(event, NcclEnv):
             self._env(event)
@@ -68,6 +72,9 @@ class JobFacts:
             self._init(event)
         else:
             self._fact(event)
+        if tells_facts(event):
+            for name, value in facts_of(event):
+                self._comparison.note(name, value, event)
 
     def learn_dump(self, dump: Dump) -> None:
         """Note what a flight recorder's dump says of the job: versions, groups and who is in them."""
@@ -95,11 +102,6 @@ class JobFacts:
         key = (event.name, event.value)
         if key not in self._settings and len(self._settings) < _LIMIT:
             self._settings[key] = Setting(event.name, event.value, event.source, event.at)
-        if event.name not in self._by_host and len(self._by_host) >= _LIMIT:
-            return
-        values = self._by_host.setdefault(event.name, {})
-        if event.value in values or len(values) < _VALUES:
-            _note(values.setdefault(event.value, {}), event.origin.host or event.at.source)
 
     def _init(self, event: NcclInit) -> None:
         if event.comm_id is None or (event.comm_id not in self._communicators and len(self._communicators) >= _LIMIT):
@@ -115,9 +117,25 @@ class JobFacts:
         if isinstance(event, NcclVersion) and len(self._nccl) < 16:
             self._nccl[event.version] = None
         elif isinstance(event, NcclDriver) and len(self._drivers) < 16:
-            _note(self._drivers.setdefault(_cuda(event.cuda_driver), {}), event.origin.host or event.at.source)
-        elif isinstance(event, NcclNetwork) and event.chosen and len(self._networks) < 16:
-            self._networks[event.network] = None
+            self._drivers[cuda_version(event.cuda_driver)] = None
+        elif isinstance(event, NcclNetwork):
+            if event.chosen:
+                if len(self._networks) < 16:
+                    self._networks[event.network] = None
+            elif event.network != "Socket":
+                self._adapters_of(event)
+
+    def _adapters_of(self, event: NcclNetwork) -> None:
+        """A process lists its adapters in one line, or from 2.27 on in one line each."""
+        holder = holder_of(event)
+        if holder not in self._adapters:
+            if len(self._adapters) >= _PROCESSES:
+                return
+            self._adapter_sayers[holder] = event
+        adapters = self._adapters.setdefault(holder, {})
+        for device in event.devices:
+            if len(adapters) < _VALUES:
+                adapters[device.partition("<")[0]] = None
 
     def conclude(self) -> Job:
         """Return the facts."""
@@ -142,23 +160,19 @@ class JobFacts:
         )
 
     def _differences(self) -> tuple[Difference, ...]:
-        differing = []
-        for name, values in sorted(self._by_host.items()):
-            holders = {value: tuple(hosts) for value, hosts in sorted(values.items())}
-            if len(holders) > 1 and len(set(holders.values())) > 1:
-                differing.append(Difference(name, holders))
-        if len(self._drivers) > 1:
-            differing.append(
-                Difference("CUDA driver", {value: tuple(hosts) for value, hosts in sorted(self._drivers.items())})
-            )
-        return tuple(differing)
+        for holder, adapters in self._adapters.items():
+            if adapters:
+                self._comparison.note("adapters", " ".join(sorted(adapters)), self._adapter_sayers[holder])
+        facts = ((name, known.settled(self._identity)) for name, known in sorted(self._comparison.facts.items()))
+        return tuple(
+            Difference(name, known.shown(self._identity), _harmless(name, known.values))
+            for name, known in facts
+            if known.differs
+        )
 
 
-def _note(holders: dict[str, None], holder: str) -> None:
-    if len(holders) < _LIMIT:
-        holders[holder] = None
-
-
-def _cuda(version: int) -> str:
-    """12020 → 12.2."""
-    return f"{version // 1000}.{version % 1000 // 10}"
+def _harmless(name: str, values: Iterable[str]) -> str | None:
+    """Adapters may be called otherwise on each host; a host that has fewer of them is another matter."""
+    if name == "adapters" and len({value.count(" ") for value in values}) == 1:
+        return harmless("NCCL_IB_HCA")
+    return harmless(name)

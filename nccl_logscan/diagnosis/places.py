@@ -39,6 +39,7 @@ _NO_HOSTS = frozenset(
     (
         *("log", "logs", "var", "kernel", "kern", "dmesg", "syslog", "messages", "journal", "k", "out", "output"),
         *("outputs", "tmp", "data", "node", "nodes", "host", "hosts", "err", "errors", "old", "all", "job", "system"),
+        *("txt", "gz", "xz", "zst", "bz2", "json", "zip", "tmp", "bak", "boot", "latest", "tail", "grep"),
     )
 )
 

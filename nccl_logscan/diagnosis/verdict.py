@@ -111,10 +111,14 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A fact that differs between hosts or ranks: `values` maps each value to who has it."""
+    """A fact that differs between hosts or ranks: `values` maps each value to who has it.
+
+    `harmless` says why the difference breaks nothing; None where it may.
+    """
 
     name: str
     values: Mapping[str, tuple[str, ...]]
+    harmless: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +147,25 @@ class Job:
     topology: Mapping[str, str] = field(default_factory=dict)
     settings: tuple[Setting, ...] = ()
     differences: tuple[Difference, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RankStanding:
+    """How far one rank came in one process group (None: it is not told in any), and its last words.
+
+    `last_enqueued` and `last_completed` are sequence numbers; `waits_in` is the operation of the call that it issued
+    and that did not finish, `waits_at` its number. `recorded`: its flight recorder's dump was read.
+    """
+
+    rank: int
+    host: str | None
+    process_group: str | None
+    last_enqueued: int | None
+    last_completed: int | None
+    waits_in: str | None
+    waits_at: int | None
+    recorded: bool
+    last_words: TimelineEntry | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +225,7 @@ class ScanResult:
     findings: tuple[Finding, ...]
     plan: tuple[PlannedStep, ...]
     timeline: tuple[TimelineEntry, ...]
+    standings: tuple[RankStanding, ...]
     job: Job
     coverage: Coverage
     unclaimed: tuple[UnclaimedGroup, ...]

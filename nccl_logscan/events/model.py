@@ -189,6 +189,32 @@ class NcclChannel(Event):
     transport: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NcclRas(Event):
+    """What NCCL's RAS service (2.24 on) tells of the job: the text or JSON of `ncclras`.
+
+    `state`: summary (of like communicators), missing (RAS has no data of it), unresponsive (it does not answer), dead
+    (RAS gave it up), error, counts (how many operations were launched), status, timeout, event (monitoring). `comm` is
+    the communicator's hash (hex text with 0x), `nranks` its size, `rank` the rank within it. `count` is how many ranks
+    or processes the line stands for; a line that names a member of a group told before stands for none. `operation`:
+    AllReduce, ...; None: all of them together. `launched`: operations so far. `said`: the error, status or event in
+    RAS's words. `peer`: the node's address, `peer_pid` and `gpu`: the process there and its CUDA device.
+    """
+
+    kind = "nccl.ras"
+    state: str
+    comm: str | None = None
+    nranks: int | None = None
+    rank: int | None = None
+    count: int = 1
+    operation: str | None = None
+    launched: int | None = None
+    said: str | None = None
+    peer: str | None = None
+    peer_pid: int | None = None
+    gpu: int | None = None
+
+
 # --- PyTorch distributed ---------------------------------------------------------------------------------
 
 
@@ -452,6 +478,24 @@ class KernelEvent(Event):
     """Another kernel line: NVRM, PCIe AER, mlx5_core, nfs, lustre, links."""
 
     kind = "kernel.event"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostFact(Event):
+    """A value that a tool printed of a host's hardware or driver: a cell of nvidia-smi's, ibstat's, ... tables.
+
+    `message` is the line with its place in the table before it: `GPU 00000000:19:00.0: Fabric: State : Completed`.
+    `name` is ours, the same for all tools (see `events/dialects/nvidia_smi.py` and `rdma_tools.py`); `device` is the
+    GPU's or the adapter's name as printed, `number` the value where it is one: counts as they are, rates in Gb/s.
+    """
+
+    kind = "host.fact"
+    tool: str
+    name: str
+    value: str
+    device: str | None = None
+    port: int | None = None
+    number: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

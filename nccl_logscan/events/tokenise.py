@@ -1,7 +1,8 @@
 """LogLine to Event: asks each dialect in turn. What none knows is LogText.
 
 A line is asked about in this order: NCCL and PyTorch's C++ log, whose heads cannot be mistaken and which write into the
-middle of other programs' output; then tracebacks, which hold text of any kind; then all others.
+middle of other programs' output; then outputs of tools, whose headings open a table; then tracebacks, which hold text
+of any kind; then all others.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from nccl_logscan.events.dialects import (
     python_traceback,
     ray,
     slurm,
+    tool_output,
     torch_elastic,
     torch_process_group,
     torch_store,
@@ -81,6 +83,7 @@ class Tokeniser:
         self._blocks: dict[Origin, torch_elastic.FailureBlock] = {}
         self._awaiting_last_error: dict[Origin, int] = {}
         self._desync_sequence: dict[Origin, int | None] = {}
+        self._tools = tool_output.ToolOutput(limit)
         self._dated: datetime | None = None
         self._unknown_shapes: set[tuple[str, str | None, tuple[str, ...], str | None]] = set()
 
@@ -94,12 +97,10 @@ class Tokeniser:
             return ()
         if line.when and line.when.value.year != NO_YEAR:
             self._dated = line.when.value
-        if ("pp:" in text or ".h:" in text) and c10.peel(line) and (event := _first(_C10, line)):
-            return (self._in_its_year(self._placed(event)),)
-        if "NCCL" in text and (event := nccl.read(line)):
+        if event := self._of_a_head(line):
             return (event,)
-        if self._awaiting_last_error and (event := self._last_error(line)):
-            return (event,)
+        if (facts := self._tools.read(line)) is not None:
+            return facts
         block = self._block(line)
         events = self._tracebacks.read(line, block.worker if block else None)
         if events is None:
@@ -110,6 +111,15 @@ class Tokeniser:
         if "ast error:" in text or "Last Error:" in text or "Last NCCL warning" in text:
             return self._with_last_error(line, events)
         return events
+
+    def _of_a_head(self, line: LogLine) -> Event | None:
+        """What a head that cannot be mistaken says a line is, or the line above it that announced it."""
+        text = line.text
+        if ("pp:" in text or ".h:" in text) and c10.peel(line) and (event := _first(_C10, line)):
+            return self._in_its_year(self._placed(event))
+        if "NCCL" in text and (event := nccl.read(line)):
+            return event
+        return self._last_error(line) if self._awaiting_last_error else None
 
     def finish(self) -> tuple[Event, ...]:
         """Return what the end of the source leaves: an exception named TracebackCutOff for a traceback cut off."""

@@ -14,7 +14,7 @@ from typing import cast
 from nccl_logscan.recorder.plain_pickle import Plain
 
 _CONTAINERS = 2_000_000
-_VALUES = 20_000_000
+_VALUES = 8_000_000
 _SPACE = re.compile(r"[ \t\r\n]*+")
 
 

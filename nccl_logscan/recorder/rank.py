@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from itertools import chain
 
 from nccl_logscan.recorder.model import Call, Group
 from nccl_logscan.recorder.values import Problems
 
 # A date or a process id is no rank: no job has had ten million.
 _RANK = r"[-_.=]?([0-9]{1,7})(?![0-9])"
-_AFTER_RANK = re.compile("(?<!local)(?<!local[-_.])rank" + _RANK, re.IGNORECASE)
+_OF_SOMETHING_ELSE = "".join(f"(?<!{word})(?<!{word}[-_.])" for word in ("local", "node", "group", "machine"))
+_AFTER_RANK = re.compile(_OF_SOMETHING_ELSE + "rank" + _RANK, re.IGNORECASE)
 _AFTER_WORD = re.compile("(?:trace|fr|dump|recorder)" + _RANK, re.IGNORECASE)
 _AT_THE_END = re.compile(r"(?<![0-9])([0-9]{1,7})\Z")
 _SUFFIX = re.compile(
@@ -27,18 +29,35 @@ _SUFFIX = re.compile(
 def rank_in_name(source: str) -> int | None:
     """Return the rank that a file's name tells: `fr_5`, `nccl_trace_rank_5`, `job_rank_12.pkl.gz`, `a.tar!fr_3`.
 
-    The name within an archive counts, not the archive's; folders don't.
+    Where it tells none, that of the archive (`fr_3.pt!archive/data.pkl`, as torch.save writes) or of the folders that
+    it lies in (`rank_3/dump`).
     """
-    name = re.split(r"[!/\\]", source)[-1]
-    for expression in (_AFTER_RANK, _AFTER_WORD):
-        if found := expression.findall(name):
-            return int(found[-1])
-    while shorter := _SUFFIX.sub("", name):
-        if shorter == name:
-            break
+    *archives, member = source.split("!")
+    *folders, name = _parts(member)
+    archives = [_parts(archive)[-1] for archive in reversed(archives)]
+    told = chain(
+        (_last(expression, name) for expression in (_AFTER_RANK, _AFTER_WORD)),
+        (_at_the_end(name),),
+        (_last(expression, archive) for archive in archives for expression in (_AFTER_RANK, _AFTER_WORD)),
+        (_last(_AFTER_RANK, folder) for folder in reversed(folders)),
+    )
+    return next((rank for rank in told if rank is not None), None)
+
+
+def _parts(path: str) -> list[str]:
+    return re.split(r"[/\\]", path)
+
+
+def _last(expression: re.Pattern[str], name: str) -> int | None:
+    found = expression.findall(name)
+    return int(found[-1]) if found else None
+
+
+def _at_the_end(name: str) -> int | None:
+    while (shorter := _SUFFIX.sub("", name)) != name:
         name = shorter
-    at_the_end = _AT_THE_END.search(name)
-    return int(at_the_end[1]) if at_the_end else None
+    found = _AT_THE_END.search(name)
+    return int(found[1]) if found else None
 
 
 def rank_of(

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from nccl_logscan.lines import NO_YEAR
-from nccl_logscan.report.view import ReportView
+from nccl_logscan.report.view import ReportView, place_of
 
 LANES = 24
 _WIDTH = 960
@@ -190,5 +190,5 @@ def _clock(time: datetime, start: datetime) -> str:
 def _title(moment: dict[str, Any]) -> str:
     who = f"rank {moment['rank']}" if moment["rank"] is not None else moment["host"] or ""
     time = (moment["time"] or "").removeprefix(f"{NO_YEAR}-")
-    parts = (time, who, moment["kind"], moment["text"][:_TITLE], f"{moment['file']}:{moment['line']}")
+    parts = (time, who, moment["kind"], moment["text"][:_TITLE], place_of(moment))
     return " · ".join(part for part in parts if part)

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from nccl_logscan.report.view import ReportView
+from nccl_logscan.report.view import ReportView, place_of
 from nccl_logscan.report.visible import harmless_to_runners, visible
 
 LINE_LIMIT = 24
@@ -173,7 +173,7 @@ def _where(culprit: dict[str, Any]) -> str:
 
 def _evidence(page: _Page, evidence: list[dict[str, Any]]) -> Iterator[_Row]:
     for number, line in enumerate(evidence):
-        place = Text(visible(f"{line['file']}:{line['line']}"), style="cyan")
+        place = Text(visible(place_of(line)), style="cyan")
         room = page.columns - place.cell_len - 2
         if number == 0 and room < cell_len(line["text"]):
             # The decisive line may be long and its file's path too: it gets up to three lines to itself.
@@ -181,7 +181,7 @@ def _evidence(page: _Page, evidence: list[dict[str, Any]]) -> Iterator[_Row]:
             yield _Row(1, "Evidence", (*page.fold(place, 1), *page.fold(text, 2)))
             continue
         if room < 2 * page.columns // 3:
-            place = Text(visible(f"{line['file'].rpartition('/')[2]}:{line['line']}"), style="cyan")
+            place = Text(visible(place_of({**line, "file": line["file"].rpartition("/")[2]})), style="cyan")
         if place.cell_len > page.columns // 2:
             place = Text("…") + place[1 - page.columns // 2 :]
         text = _around(line["text"], line["highlight"], page.columns - place.cell_len - 2)
@@ -224,7 +224,7 @@ def _prose(
 def _echo(echo: dict[str, Any]) -> str:
     first = echo["first"]
     times = f"{echo['count']:,} times" if echo["count"] != 1 else "once"
-    return f"{echo['title']} ({times}, {echo['rank_count']:,} ranks, first at {first['file']}:{first['line']})"
+    return f"{echo['title']} ({times}, {echo['rank_count']:,} ranks, first at {place_of(first)})"
 
 
 def _warning(step: dict[str, Any], rules: dict[str, Any]) -> str:

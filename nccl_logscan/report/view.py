@@ -16,6 +16,7 @@ from nccl_logscan.diagnosis.verdict import (
     Difference,
     Job,
     PlannedStep,
+    RankStanding,
     ScannedInput,
     ScanResult,
     Setting,
@@ -37,6 +38,7 @@ CONTEXT_LIMIT = 10
 CASCADE_LIMIT = 50
 FINDINGS_LIMIT = 200
 TIMELINE_LIMIT = 500
+STANDINGS_LIMIT = 1_000
 UNCLAIMED_LIMIT = 50
 STEPS_LIMIT = 100
 SETTINGS_LIMIT = 500
@@ -74,10 +76,11 @@ def build_view(result: ScanResult, *, model_digest: str | None = None) -> Report
         "cascade": [_consequence(finding) for finding in diagnosis.consequences[:CASCADE_LIMIT]],
         "findings": [_finding(finding) for finding in _shown(result.findings)],
         "timeline": [_moment(entry) for entry in _head_and_tail(result.timeline, TIMELINE_LIMIT)],
+        "ranks": [_standing(standing) for standing in result.standings[:STANDINGS_LIMIT]],
         "remediation": [_step(step, job.settings) for step in result.plan[:STEPS_LIMIT]],
         "config": {
             "lint": [],
-            "differs_between_hosts": [_difference(difference) for difference in job.differences[:NAMES_LIMIT]],
+            "differs_between_hosts": [_difference(difference) for difference in _harmful_first(job.differences)],
             "seen": [_setting(setting) for setting in job.settings[:SETTINGS_LIMIT]],
         },
         "job": _job(job),
@@ -183,6 +186,20 @@ def _moment(entry: TimelineEntry) -> dict[str, Any]:
     }
 
 
+def _standing(standing: RankStanding) -> dict[str, Any]:
+    return {
+        "rank": standing.rank,
+        "host": standing.host,
+        "process_group": standing.process_group,
+        "last_enqueued": standing.last_enqueued,
+        "last_completed": standing.last_completed,
+        "waits_in": standing.waits_in,
+        "waits_at": standing.waits_at,
+        "recorded": standing.recorded,
+        "last_words": _moment(standing.last_words) if standing.last_words else None,
+    }
+
+
 def _aligned(aligned: Aligned | None) -> dict[str, Any] | None:
     if aligned is None:
         return None
@@ -249,11 +266,17 @@ def _difference(difference: Difference) -> dict[str, Any]:
     groups = sorted(difference.values.items(), key=lambda entry: (-len(entry[1]), entry[0]))
     return {
         "name": difference.name,
+        "harmless": difference.harmless is not None,
+        "why": difference.harmless,
         "values": [
             {"value": redact_value(difference.name, value), "who": list(who[:NAMES_LIMIT]), "who_count": len(who)}
             for value, who in groups[:NAMES_LIMIT]
         ],
     }
+
+
+def _harmful_first(differences: Sequence[Difference]) -> list[Difference]:
+    return sorted(differences, key=lambda difference: difference.harmless is not None)[:NAMES_LIMIT]
 
 
 def _setting(setting: Setting) -> dict[str, Any]:
@@ -324,6 +347,7 @@ def _omitted(result: ScanResult) -> dict[str, int]:
         "cascade": (len(result.diagnosis.consequences), CASCADE_LIMIT),
         "findings": (len(result.findings), FINDINGS_LIMIT),
         "timeline": (len(result.timeline), TIMELINE_LIMIT),
+        "ranks": (len(result.standings), STANDINGS_LIMIT),
         "remediation": (len(result.plan), STEPS_LIMIT),
         "settings": (len(result.job.settings), SETTINGS_LIMIT),
         "unclaimed": (len(result.unclaimed), UNCLAIMED_LIMIT),
@@ -347,6 +371,11 @@ def _head_and_tail(entries: Sequence[TimelineEntry], limit: int) -> list[Timelin
         return list(entries)
     head = limit * 3 // 5
     return [*entries[:head], *entries[head - limit :]]
+
+
+def place_of(at: Mapping[str, Any]) -> str:
+    """Return `file:line` of an entry of the view; of an input without lines its name."""
+    return f"{at['file']}:{at['line']}" if at["line"] else str(at["file"])
 
 
 def _seen_at(evidence: Evidence) -> dict[str, Any]:

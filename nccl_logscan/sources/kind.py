@@ -85,6 +85,12 @@ _LOG_LINE = re.compile(
 )
 
 
+# What `ncclras -f json` (NCCL 2.28.7 on) prints first: of a communicator's state, and of a peer while it monitors.
+_RAS_JSON = re.compile(
+    rb'\{\s{0,8}"nccl_version"\s?:|\{\s{0,8}"timestamp"\s?: ?"[^"\n]{8,40}",\s{0,8}"group"\s?: ?"(?:LIFE|TRACE)'
+)
+
+
 def kind_of(head: bytes, name: str) -> Kind:
     """Tell what an input is by its first bytes (64 KiB are plenty) and its name."""
     if _is_flight_recorder(head):
@@ -101,7 +107,7 @@ def kind_of(head: bytes, name: str) -> Kind:
     kernel = sum(1 for line in lines if _KERNEL_LINE.match(line))
     if kernel * 2 > len(lines) or (kernel and _KERNEL_NAMES.search(path.name)):
         return Kind.KERNEL_LOG
-    if _is_config(plain, path):
+    if not _RAS_JSON.match(plain) and _is_config(plain, path):
         return Kind.CONFIG
     return Kind.TEXT
 

@@ -131,15 +131,6 @@ def test_ranks_of_one_process_are_told_apart_by_their_devices():
     assert (identity.pid_of(3), identity.host_of(3)) == (100, "n1")
 
 
-def test_a_rank_is_known_by_the_address_of_its_gpu():
-    identity = identity_of(log=init(0, 2) + init(1, 2, host="n2").replace("busId 60", "busId 3b000"))
-    assert identity.rank_on_bus("n2.cluster.local", "0000:3b:00.0") == 1
-    assert identity.rank_on_bus("n1", "0000:3b:00") is None
-    gpu = identity.gpu_of(1)
-    assert gpu is not None
-    assert (gpu.device, gpu.bus_id) == (1, "3b000")
-
-
 def test_the_clock_of_a_file_is_that_of_the_host_that_wrote_it():
     identity = identity_of(
         **{"a.log": init(0, 2), "b.log": init(1, 2, host="n2"), "c.log": "[rank1]: x\n", "d.log": "x\n"}

@@ -75,6 +75,8 @@ def test_a_torchelastic_folder_and_a_local_rank_tell_a_place_on_a_node(name, pla
         ("hosts/n07/kern.log", "n07"),
         ("logs/dmesg.txt", None),
         ("dmesg-2.log", None),
+        ("dmesg.txt", None),
+        ("dmesg.txt.gz", None),
         ("rank3.log", None),
     ],
 )

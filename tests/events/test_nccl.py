@@ -46,8 +46,8 @@ def test_a_line_that_only_mentions_nccl_is_not_its_own(row):
 
 
 def test_every_kind_of_nccl_event_has_a_line():
-    # What PyTorch repeats of NCCL's last error is no line of NCCL.
-    kinds = {kind for kind in EVENT_TYPES if kind.startswith("nccl.")} - {"nccl.last-error"}
+    # What PyTorch repeats of NCCL's last error, and what ncclras prints, is no line of NCCL.
+    kinds = {kind for kind in EVENT_TYPES if kind.startswith("nccl.")} - {"nccl.last-error", "nccl.ras"}
     assert {row["kind"] for row in FIXTURE["events"]} == kinds
 
 

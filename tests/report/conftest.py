@@ -21,6 +21,7 @@ from nccl_logscan.diagnosis.verdict import (
     Difference,
     Job,
     PlannedStep,
+    RankStanding,
     ScannedInput,
     ScanResult,
     Setting,
@@ -164,6 +165,13 @@ def _steps() -> tuple[PlannedStep, ...]:
     )
 
 
+def _standing(rank: int, enqueued: int, waits_in: str | None, text: str) -> RankStanding:
+    host = f"node-{rank // 8}"
+    last = TimelineEntry(Instant(START, host), rank, host, "last words", text, Position(LOG, 60_990, 0))
+    waits_at = enqueued if waits_in else None
+    return RankStanding(rank, host, "0", enqueued, 4117, waits_in, waits_at, recorded=True, last_words=last)
+
+
 @pytest.fixture
 def sample_result() -> ScanResult:
     cause_rule = make_rule("infiniband/retry-exceeded", Category.INFINIBAND, Role.CAUSE)
@@ -243,6 +251,11 @@ def sample_result() -> ScanResult:
                 Position(LOG, 60_950, 0),
             ),
         ),
+        standings=(
+            _standing(4, 4118, "ALLREDUCE", TIMEOUT.format(rank=4)),
+            _standing(11, 4117, None, WARNING),
+            RankStanding(126, None, None, None, None, None, None, recorded=False, last_words=None),
+        ),
         job=Job(
             nccl_versions=("2.27.5+cuda12.9",),
             torch_versions=("2.9.0+cu129",),
@@ -304,6 +317,7 @@ def healthy_result(sample_result: ScanResult) -> ScanResult:
         findings=(),
         plan=(),
         timeline=(),
+        standings=(),
         job=Job(),
         coverage=Coverage(0, 0, {}, 0, 0, 0, 0.0, 0),
         unclaimed=(),

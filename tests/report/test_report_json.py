@@ -7,6 +7,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from nccl_logscan.diagnosis.verdict import Difference
 from nccl_logscan.report.json import render_json, schema
 from nccl_logscan.report.view import TEXT_LIMIT, build_view
 from nccl_logscan.taxonomy import Action, Basis, Category, Family, Level, Role, Severity
@@ -83,6 +84,19 @@ def test_a_step_says_the_value_the_log_had_and_where(sample_result):
 def test_the_most_common_value_of_a_difference_comes_first(sample_result):
     [difference] = rendered(sample_result)["config"]["differs_between_hosts"]
     assert [value["value"] for value in difference["values"]] == ["575.51.03", "570.86.15"]
+
+
+def test_a_difference_that_may_matter_comes_before_one_that_does_no_harm(sample_result):
+    names = {"n1": ("n1",), "n2": ("n2",)}
+    job = dataclasses.replace(
+        sample_result.job,
+        differences=(Difference("NCCL_DEBUG", names, "it changes what is logged"), Difference("NCCL_ALGO", names)),
+    )
+    shown = rendered(dataclasses.replace(sample_result, job=job))["config"]["differs_between_hosts"]
+    assert [(entry["name"], entry["harmless"], entry["why"]) for entry in shown] == [
+        ("NCCL_ALGO", False, None),
+        ("NCCL_DEBUG", True, "it changes what is logged"),
+    ]
 
 
 def test_json_is_ascii_so_that_nothing_in_it_acts_on_a_terminal(hostile_result):

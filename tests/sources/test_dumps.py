@@ -162,6 +162,17 @@ def test_dumps_in_a_zip_file_are_handed_over(tmp_path):
     assert json.loads(second.content())["version"] == CONTENT["version"]
 
 
+def test_a_dump_that_torch_save_wrote_is_a_member_of_a_zip_file(tmp_path):
+    path = tmp_path / "fr_3.pt"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("archive/data.pkl", REAL)
+        archive.writestr("archive/version", "3\n")
+    sources = open_sources([str(path)])
+
+    assert [source.kind for source in sources] == [Kind.FLIGHT_RECORDER, Kind.TEXT]
+    assert sources[0].content() == REAL
+
+
 def test_a_dump_may_come_through_a_pipe():
     [source] = open_sources(["-"], stdin=io.BytesIO(REAL))
 

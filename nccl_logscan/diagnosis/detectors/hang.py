@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import ClassVar, NamedTuple
 
 from nccl_logscan.diagnosis.detectors.detection import Detection, Scene
 from nccl_logscan.diagnosis.excerpts import TEXT_LIMIT, Excerpt, Site
-from nccl_logscan.diagnosis.groups import guid_of
-from nccl_logscan.diagnosis.hang.accounts import Account, Accounts
+from nccl_logscan.diagnosis.hang.accounts import Account, Accounts, group_key
 from nccl_logscan.diagnosis.hang.blame import Blame, Fault, Roll, find_blame
 from nccl_logscan.diagnosis.hang.mismatch import Mismatch, find_mismatches, odd_ones
-from nccl_logscan.diagnosis.hang.progress import WORLD, Progress
+from nccl_logscan.diagnosis.hang.progress import UNKNOWN, WORLD, Progress, Standing
 from nccl_logscan.diagnosis.hang.recordings import Recordings
 from nccl_logscan.diagnosis.identity import Identity, who
+from nccl_logscan.diagnosis.verdict import RankStanding, TimelineEntry
 from nccl_logscan.events.model import (
     Event,
     LogText,
@@ -102,22 +102,57 @@ class Hang:
         recorded = scene.recordings.progress()
         if not told.waiting() and not recorded.waiting():
             return
-        mismatches = [*find_mismatches(scene.recordings)] or [*_told_mismatches(stage.accounts)]
+        unnamed = self._accounts.unnamed_group(stage.accounts)
+        mismatches = [*find_mismatches(scene.recordings)] or [*_told_mismatches(stage.accounts, unnamed)]
         for mismatch in mismatches:
             yield _mismatched(mismatch, stage)
         if not mismatches:
             yield from _waited_for(recorded.completed_by(told), (told, recorded), stage, scene)
 
+    def standings(self, identity: Identity, recordings: Recordings) -> tuple[RankStanding, ...]:
+        """Return where every rank stood in each group, by rank; empty where nobody waited."""
+        recorded = recordings.progress()
+        progress = recorded.completed_by(self._accounts.progress(self._accounts.by_rank(identity), identity))
+        if not progress.waiting():
+            return ()
+        ranks = sorted({*progress.standings, *identity.ranks})
+        return tuple(
+            _row(rank, group, standing, identity, recorded=rank in recorded.whole)
+            for rank in ranks
+            for group, standing in _by_group(progress.standings.get(rank))
+        )
+
+
+def _by_group(standings: Mapping[str, Standing] | None) -> list[tuple[str | None, Standing]]:
+    """A rank's standings; of one that tells none, one without a group."""
+    return [*standings.items()] if standings else [(None, Standing())]
+
+
+def _row(rank: int, group: str | None, standing: Standing, identity: Identity, *, recorded: bool) -> RankStanding:
+    seen, host, wait = identity.last_seen(rank), identity.host_of(rank), standing.wait
+    return RankStanding(
+        rank=rank,
+        host=host,
+        process_group=group,
+        last_enqueued=standing.enqueued,
+        last_completed=standing.completed,
+        waits_in=None if wait is None else wait.operation,
+        waits_at=None if wait is None else wait.sequence,
+        recorded=recorded,
+        last_words=None if seen is None else TimelineEntry(seen.when, rank, host, "last words", seen.text, seen.at),
+    )
+
 
 # --- Mismatches -------------------------------------------------------------------------------------------
 
 
-def _told_mismatches(accounts: dict[int, Account]) -> Iterator[Mismatch]:
+def _told_mismatches(accounts: dict[int, Account], unnamed: str) -> Iterator[Mismatch]:
     """The calls that ranks timed out in under one number of one group, where they differ."""
     calls: dict[tuple[str, int], dict[int, TorchWatchdogTimeout]] = defaultdict(dict)
     for rank, account in accounts.items():
-        for group, timeout in account.timeouts.items():
-            if timeout.sequence is not None and timeout.collective not in _POINT_TO_POINT:
+        for name, timeout in account.all_timeouts():
+            group = group_key(name or unnamed)
+            if group != UNKNOWN and timeout.sequence is not None and timeout.collective not in _POINT_TO_POINT:
                 calls[group, timeout.sequence][rank] = timeout
     for (group, sequence), by_rank in calls.items():
         shapes = {rank: _shape(timeout) for rank, timeout in by_rank.items()}
@@ -128,23 +163,34 @@ def _told_mismatches(accounts: dict[int, Account]) -> Iterator[Mismatch]:
 
 
 def _shape(timeout: TorchWatchdogTimeout) -> tuple[str | None, int | None]:
-    return timeout.collective, timeout.numel_in if timeout.collective in _EVEN else None
+    return timeout.collective, _elements(timeout) if timeout.collective in _EVEN else None
+
+
+def _elements(timeout: TorchWatchdogTimeout) -> int | None:
+    """How many elements went in; from 1.10 to 2.0 only the output's shape is printed, of which these have the same."""
+    return timeout.numel_in if timeout.numel_in is not None else timeout.numel_out
 
 
 def _call(timeout: TorchWatchdogTimeout) -> str:
-    numel = timeout.numel_in
+    numel = _elements(timeout)
     return f"{timeout.collective}" + (f" of {numel} elements" if numel is not None else "")
 
 
 def _fewest_enqueued(ranks: Iterable[int], group: str, accounts: dict[int, Account]) -> list[int]:
     """Of two halves that differ, the one that has enqueued fewer calls, since it left one out."""
-    standings = {rank: accounts[rank].standings.get(group) for rank in ranks}
+    standings = {rank: _standing_in(accounts[rank], group) for rank in ranks}
     enqueued = {rank: known.enqueued for rank, known in standings.items() if known and known.enqueued is not None}
     if len(enqueued) < len(standings) or len(set(enqueued.values())) < 2:
         return []
     fewest = min(enqueued.values())
     behind = [rank for rank, value in enqueued.items() if value == fewest]
     return behind if len(behind) * 2 <= len(standings) else []
+
+
+def _standing_in(account: Account, group: str) -> Standing | None:
+    """What a rank says of a group by the name that its members share."""
+    found = (standing for name, standing in account.standings.items() if group_key(name or WORLD) == group)
+    return next(found, None)
 
 
 def _mismatched(mismatch: Mismatch, stage: _Stage) -> Detection:
@@ -264,7 +310,7 @@ def _began(blame: Blame, stage: _Stage) -> Iterator[str]:
     notified = {
         rank: account.notified_by
         for rank, account in stage.accounts.items()
-        if account.notified_by is not None and not account.timeouts
+        if account.notified_by is not None and not account.timed_out
     }
     if notified and len(notified) <= _NAMED:
         told = "; ".join(f"rank {rank} by rank {by}" for rank, by in sorted(notified.items()))
@@ -275,7 +321,7 @@ def _timeout_of(rank: int, group: str, stage: _Stage) -> TorchWatchdogTimeout | 
     account = stage.accounts.get(rank)
     if account is None:
         return None
-    named = (timeout for name, timeout in account.timeouts.items() if (guid_of(name) or WORLD) == group)
+    named = (timeout for name, timeout in account.all_timeouts() if group_key(name or WORLD) == group)
     return next(named, None)
 
 
@@ -303,7 +349,7 @@ def _proof(
     for rank in ranks:
         account = stage.accounts.get(rank)
         if account is not None:
-            excerpts.append(account.excerpts[0] if rank not in heard and account.timeouts else account.excerpts[-1])
+            excerpts.append(account.excerpts[0] if rank not in heard and account.timed_out else account.excerpts[-1])
             orders.append(account.order)
         if rank in heard and rank in stage.last_words:
             event, text, _ = stage.last_words[rank]

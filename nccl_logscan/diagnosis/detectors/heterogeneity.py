@@ -1,104 +1,136 @@
-"""Do hosts run the same driver and the same GPU?"""
+"""Do all hosts and ranks have the same driver, GPU, plugins and settings, where they must?"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import ClassVar
 
+from nccl_logscan.diagnosis.comparison import FACT_KINDS, MUST_AGREE, Compared, Comparison, facts_of, tells_facts
 from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, excerpt_of
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
-from nccl_logscan.events.model import Event, KernelEvent, LogText, NcclDriver
+from nccl_logscan.events.model import Event, LogText, NcclEnv, NcclInit
+from nccl_logscan.position import Origin
 
-_LIMIT = 1_024
-
-# nccl-tests' device table and nvidia-smi -L name the GPU's model; nvidia-smi's head and
-# /proc/driver/nvidia/version the driver.
-_MODEL = re.compile(
-    r"\bdevice +\d+ \[[^\]]+\] (NVIDIA [\w-]+(?: [\w-]+)?|Tesla \S+|GeForce [\w ]+)|device=(NVIDIA [\w -]+)"
-)
-_DRIVER = re.compile(
-    r"NVRM version: NVIDIA UNIX \S+ (?:Open )?Kernel Module(?: for \S+)? +(\d+\.\d+(?:\.\d+)?)"
-    r"|Driver Version: (\d+\.\d+(?:\.\d+)?)"
-)
+_EXCERPTS = 1_024
+_HOSTS = 4_096
 _TABLE_HOST = re.compile(r"\bPid +\d+ on +(\S+) +device")
+_SOCKET = "Socket"
 
-
-@dataclass(slots=True)
-class _Seen:
-    """The values of one fact: who has each, and the line that says so."""
-
-    holders: dict[str, dict[str, None]] = field(default_factory=dict)
-    excerpts: dict[str, Excerpt] = field(default_factory=dict)
-    orders: list[int] = field(default_factory=list)
-
-    def note(self, value: str, holder: str, event: Event, site: Site) -> None:
-        if value not in self.holders:
-            if len(self.holders) >= 16:
-                return
-            self.holders[value] = {}
-            self.excerpts[value] = excerpt_of(event, site)
-            self.orders.append(site.order)
-        if len(self.holders[value]) < _LIMIT:
-            self.holders[value][holder] = None
+_DETECTORS = {
+    "CUDA driver": "driver-versions-differ",
+    "GPU driver": "driver-versions-differ",
+    "GPU model": "gpu-models-differ",
+    "aws-ofi-nccl": "plugins-differ",
+    "net plugin": "plugins-differ",
+    "tuner plugin": "plugins-differ",
+    "network": "plugins-differ",
+}
+"""Which detector finds that a fact differs. Facts of one detector are told once, the first of them here."""
 
 
 class Heterogeneity:
-    """Collects versions by host, and compares them at the end."""
+    """Collects facts by who has them, compares them at the end, and names the odd one out."""
 
-    names: ClassVar[tuple[str, ...]] = ("driver-versions-differ", "gpu-models-differ")
-    kinds: ClassVar[frozenset[str]] = frozenset({"nccl.driver", "kernel.event", "log.text"})
+    names: ClassVar[tuple[str, ...]] = (
+        "driver-versions-differ",
+        "gpu-models-differ",
+        "plugins-differ",
+        "settings-differ",
+    )
+    kinds: ClassVar[frozenset[str]] = FACT_KINDS | {"nccl.init"}
 
     def __init__(self) -> None:
-        self._driver = _Seen()
-        self._model = _Seen()
+        self._comparison = Comparison()
+        self._excerpts: dict[tuple[str, str], tuple[Excerpt, int]] = {}
+        self._ready: dict[str, None] = {}
+        self._telling: dict[str, None] = {}
 
     def feed(self, event: Event, site: Site) -> None:
-        """Note a version."""
-        if isinstance(event, NcclDriver):
-            self._driver.note(str(event.cuda_driver), _host(event), event, site)
-        elif isinstance(event, LogText | KernelEvent):
-            self._text(event, site)
-
-    def _text(self, event: Event, site: Site) -> None:
-        if "NVIDIA" not in event.message and "Driver Version" not in event.message:
+        """Note what an event tells of its host or process."""
+        if isinstance(event, NcclInit):
+            if event.phase == "complete" and event.origin.host and len(self._ready) < _HOSTS:
+                self._ready[event.origin.host] = None
             return
-        if match := _MODEL.search(event.message):
-            table_host = _TABLE_HOST.search(event.message)
-            host = table_host[1] if table_host else _host(event)
-            self._model.note((match[1] or match[2]).strip(), host, event, site)
-        if match := _DRIVER.search(event.message):
-            self._driver.note(match[1] or match[2], _host(event), event, site)
+        if isinstance(event, NcclEnv):
+            if event.origin.host and len(self._telling) < _HOSTS:
+                self._telling[event.origin.host] = None
+            if not MUST_AGREE.fullmatch(event.name):
+                return
+        elif not tells_facts(event):
+            return
+        for name, value in facts_of(event):
+            if name in _DETECTORS or isinstance(event, NcclEnv):
+                self._note(name, value, event, site)
 
-    def conclude(self, scene: Scene) -> Iterator[Detection]:  # noqa: ARG002 - versions say all that is needed
-        """Yield a detection for each fact that differs."""
-        for name, seen in (
-            ("driver-versions-differ", self._driver),
-            ("gpu-models-differ", self._model),
-        ):
-            if len(seen.holders) > 1 and _really_differs(seen):
-                yield _difference(name, seen)
+    def _note(self, name: str, value: str, event: Event, site: Site) -> None:
+        told = _in_a_table(event)
+        if self._comparison.note(name, value, told) and len(self._excerpts) < _EXCERPTS:
+            self._excerpts[name, value] = (excerpt_of(event, site), site.order)
+
+    def conclude(self, scene: Scene) -> Iterator[Detection]:
+        """Yield a detection for each question whose answer is that something differs."""
+        self._comparison.fill_unset(host for host in self._ready if host in self._telling)
+        facts = {name: known.settled(scene.identity) for name, known in self._comparison.facts.items()}
+        answered: set[str] = set()
+        for name, detector in _DETECTORS.items():
+            known = facts.get(name)
+            if known is None or detector in answered or not _matters(name, known):
+                continue
+            answered.add(detector)
+            yield self._difference(detector, [(name, known)], scene)
+        settings = [(name, known) for name, known in facts.items() if name not in _DETECTORS and known.differs]
+        if settings:
+            yield self._difference("settings-differ", settings, scene)
+
+    def _difference(self, detector: str, differing: list[tuple[str, Compared]], scene: Scene) -> Detection:
+        name, known = differing[0]
+        shown = known.shown(scene.identity)
+        rank, host = known.odd(scene.identity)
+        captures = {
+            "what": name if len(differing) == 1 else ", ".join(sorted(name for name, _ in differing)),
+            "values": "; ".join(f"{value} on {_some(names)}" for value, names in shown.items()),
+        }
+        captures |= {} if host is None else {"host": host}
+        captures |= {} if rank is None else {"rank": str(rank)}
+        cited = [
+            self._excerpts[name, value]
+            for name, known in differing
+            for value in known.values
+            if (name, value) in self._excerpts
+        ]
+        return Detection(
+            detector,
+            tuple(excerpt for excerpt, _ in cited[:8]),
+            min(order for _, order in cited),
+            max(order for _, order in cited),
+            captures,
+            () if rank is None else (rank,),
+            () if host is None else (host,),
+            count=len(shown),
+        )
 
 
-def _really_differs(seen: _Seen) -> bool:
-    """One holder that says two values (a preloaded library, two notations) is no difference between holders."""
-    holders = [frozenset(who_has) for who_has in seen.holders.values()]
-    notations = {value.count(".") > 0 for value in seen.holders}
-    return len(set(holders)) > 1 and len(notations) == 1
+def _matters(name: str, known: Compared) -> bool:
+    """Whether a difference in a fact of _DETECTORS is one.
+
+    Where some hosts use sockets another detector speaks, and a plugin that one host alone loads shows in its network.
+    """
+    if name == "network":
+        hosts = known.hosts()
+        fast = {value: names for value, names in hosts.items() if value != _SOCKET}
+        apart = len({host for names in fast.values() for host in names}) == sum(map(len, fast.values()))
+        return len(fast) > 1 and _SOCKET not in hosts and apart
+    return known.differs
 
 
-def _difference(name: str, seen: _Seen) -> Detection:
-    values = {value: ", ".join(list(who_has)[:4]) for value, who_has in seen.holders.items()}
-    return Detection(
-        name,
-        tuple(seen.excerpts.values()),
-        seen.orders[0],
-        seen.orders[-1],
-        {"values": "; ".join(f"{value} on {holders}" for value, holders in values.items())},
-        count=len(values),
-    )
+def _in_a_table(event: Event) -> Event:
+    """nccl-tests' rank 0 lists the devices of all hosts: the row says whose a device is."""
+    if not isinstance(event, LogText) or (found := _TABLE_HOST.search(event.message[:400])) is None:
+        return event
+    return LogText(at=event.at, origin=Origin(host=found[1]), message=event.message)
 
 
-def _host(event: Event) -> str:
-    return event.origin.host or event.origin.address or event.origin.pod or event.at.source
+def _some(names: tuple[str, ...]) -> str:
+    shown = ", ".join(names[:4])
+    return f"{shown} and {len(names) - 4} more" if len(names) > 4 else shown

@@ -12,8 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from nccl_logscan.diagnosis.comparison import Compared, Holder
 from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, brief_excerpt_of
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
+from nccl_logscan.diagnosis.identity import Who, who
 from nccl_logscan.events.model import Event, NcclVersion
 
 _Version = tuple[int, ...]
@@ -62,6 +64,7 @@ class _Process:
     """The range of versions that what a process printed allows, and the lines that narrowed it."""
 
     name: str
+    sayer: Who
     low: _Version = _OLDEST
     high: _Version = _NEWEST
     order: int = 0
@@ -122,7 +125,7 @@ class NcclVersions:
         if process is None:
             if len(self._processes) >= _LIMIT:
                 return None
-            process = self._processes[key] = _Process(f"{key[0]}:{key[1]}")
+            process = self._processes[key] = _Process(f"{key[0]}:{key[1]}", who(event))
         self._latest[event.at.source] = process
         return process
 
@@ -140,7 +143,7 @@ class NcclVersions:
             if len(process.excerpts) < 3:
                 process.excerpts.append(brief_excerpt_of(event, site))
 
-    def conclude(self, scene: Scene) -> Iterator[Detection]:  # noqa: ARG002 - versions say all that is needed
+    def conclude(self, scene: Scene) -> Iterator[Detection]:
         """Yield a detection where two processes can't have the same version."""
         known = [process for process in self._processes.values() if process.low <= process.high and process.excerpts]
         if not known:
@@ -150,14 +153,32 @@ class NcclVersions:
         if oldest.high >= newest.low:
             return
         excerpts = [*oldest.excerpts, *newest.excerpts]
+        rank, host = _odd(known, oldest, newest, scene)
+        captures = {"values": f"{oldest.told} on {oldest.name}; {newest.told} on {newest.name}"}
+        captures |= {} if host is None else {"host": host}
+        captures |= {} if rank is None else {"rank": str(rank)}
         yield Detection(
             "nccl-versions-differ",
             tuple(excerpts),
             min(oldest.order, newest.order),
             max(oldest.order, newest.order),
-            {"values": f"{oldest.told} on {oldest.name}; {newest.told} on {newest.name}"},
+            captures,
+            () if rank is None else (rank,),
+            () if host is None else (host,),
             count=2,
         )
+
+
+def _odd(known: list[_Process], oldest: _Process, newest: _Process, scene: Scene) -> tuple[int | None, str | None]:
+    """Rank and host of the one that has another version than all others; None for what is not one."""
+    old = [process for process in known if process.high < newest.low]
+    new = [process for process in known if process.low > oldest.high]
+    processes = Compared()
+    for value, group in (("old", old), ("new", new)):
+        for process in group:
+            host, _, pid = process.name.rpartition(":")
+            processes.note(value, Holder(host, int(pid)), process.sayer)
+    return processes.odd(scene.identity)
 
 
 def _parsed(version: str) -> _Version:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.groups import guid_of
-from nccl_logscan.diagnosis.hang.progress import WORLD, Progress, Standing, Wait
+from nccl_logscan.diagnosis.hang.progress import UNKNOWN, WORLD, Progress, Standing, Wait
 from nccl_logscan.diagnosis.identity import Identity, Who, who
 from nccl_logscan.events.model import TorchDumpSignal, TorchWatchdogTimeout, TorchWorkStatus
 
@@ -24,12 +24,15 @@ Told = TorchWatchdogTimeout | TorchWorkStatus | TorchDumpSignal
 @dataclass(slots=True)
 class Account:
     """What one process's watchdogs said: its time-outs and its standings, by process group as printed ("" where none
-    was), the order of its first line, the rank that told it of a time-out, and the lines themselves.
+    was; time-outs of unnamed groups are kept apart by their numbers), the order of its first line, the rank that told
+    it of a time-out, and the lines themselves. `in_subgroup`: an unnamed group gave it another rank than the world's.
     """
 
     order: int
     group_ranks: dict[str, int] = field(default_factory=dict)
     timeouts: dict[str, TorchWatchdogTimeout] = field(default_factory=dict)
+    unnamed: list[TorchWatchdogTimeout] = field(default_factory=list)
+    in_subgroup: bool = False
     standings: dict[str, Standing] = field(default_factory=dict)
     notified_by: int | None = None
     excerpts: list[Excerpt] = field(default_factory=list)
@@ -37,26 +40,48 @@ class Account:
     def learn(self, event: Told) -> None:
         """Take in one line."""
         group = event.process_group or ""
-        if len(self.timeouts) + len(self.standings) >= _GROUPS:
+        if len(self.timeouts) + len(self.unnamed) + len(self.standings) >= _GROUPS:
             return
         if event.process_group is not None and event.group_rank is not None:
             self.group_ranks.setdefault(group, event.group_rank)
         if isinstance(event, TorchWatchdogTimeout):
-            self.timeouts.setdefault(group, event)
+            self._time_out(event, group)
             return
         if isinstance(event, TorchDumpSignal) and self.notified_by is None:
             self.notified_by = event.initiator
         if isinstance(event, TorchWorkStatus) and group:
-            self._tell_group(event, group)
+            self._name_group(event, group)
         standing = Standing(_count(event.last_enqueued), _count(event.last_completed))
         known = self.standings.get(group)
         self.standings[group] = standing if known is None else known.or_else(standing)
 
-    def _tell_group(self, event: TorchWorkStatus, group: str) -> None:
+    def _time_out(self, event: TorchWatchdogTimeout, group: str) -> None:
+        if group:
+            self.timeouts.setdefault(group, event)
+            return
+        rank = event.origin.rank
+        self.in_subgroup = self.in_subgroup or (rank is not None and event.group_rank not in {None, rank})
+        if all(event.sequence != other.sequence for other in self.unnamed):
+            self.unnamed.append(event)
+
+    def _name_group(self, event: TorchWorkStatus, group: str) -> None:
         """From 2.5 on a time-out is printed without its group, which the status line after it names."""
-        unnamed = self.timeouts.get("")
-        if unnamed is not None and event.failed_sequence in {None, unnamed.sequence} and group not in self.timeouts:
-            self.timeouts[group] = self.timeouts.pop("")
+        for timeout in self.unnamed:
+            if event.failed_sequence in {None, timeout.sequence} and group not in self.timeouts:
+                self.timeouts[group] = timeout
+                self.unnamed.remove(timeout)
+                return
+
+    @property
+    def timed_out(self) -> bool:
+        """Whether it ran out of time itself."""
+        return bool(self.timeouts or self.unnamed)
+
+    def all_timeouts(self) -> Iterator[tuple[str, TorchWatchdogTimeout]]:
+        """Yield every time-out with the group it is known of: "" stands for the world's, UNKNOWN for any."""
+        yield from self.timeouts.items()
+        unnamed = UNKNOWN if self.in_subgroup or len(self.unnamed) > 1 else ""
+        yield from ((unnamed, timeout) for timeout in self.unnamed)
 
 
 def _count(number: int | None) -> int | None:
@@ -102,28 +127,42 @@ class Accounts:
                 by_rank.setdefault(rank, account)
         return by_rank
 
+    @staticmethod
+    def unnamed_group(by_rank: Mapping[int, Account]) -> str:
+        """Return which group time-outs without a name are of: the world's, unless some are seen to be of others."""
+        several = any(account.in_subgroup or len(account.unnamed) > 1 for account in by_rank.values())
+        return UNKNOWN if several else WORLD
+
     def progress(self, by_rank: Mapping[int, Account], identity: Identity) -> Progress:
         """Return every rank's standings as told, with groups by the name that their members share."""
         progress = Progress()
+        unnamed = self.unnamed_group(by_rank)
         for rank, account in by_rank.items():
             progress.meet(rank)
-            for group, standing in _standings(account):
+            for group, standing in _standings(account, unnamed):
                 progress.note(rank, group, standing)
         for group in {group for groups in progress.standings.values() for group in groups}:
-            if group != WORLD and (members := identity.members(group)):
+            if group not in {WORLD, UNKNOWN} and (members := identity.members(group)):
                 progress.members[group] = tuple(members.values())
         return progress
 
 
-def _standings(account: Account) -> Iterator[tuple[str, Standing]]:
-    for group, timeout in account.timeouts.items():
+def _standings(account: Account, unnamed: str) -> Iterator[tuple[str, Standing]]:
+    timed_out = set()
+    for group, timeout in account.all_timeouts():
+        timed_out.add(group)
         known = account.standings.get(group, Standing())
         enqueued = known.enqueued if known.enqueued is not None else timeout.sequence
         wait = Wait(timeout.sequence, timeout.collective)
-        yield guid_of(group) or WORLD, replace(known, enqueued=enqueued, wait=wait)
+        yield group_key(group or unnamed), replace(known, enqueued=enqueued, wait=wait)
     for group, standing in account.standings.items():
-        if group not in account.timeouts:
-            yield guid_of(group) or WORLD, standing
+        if group not in timed_out:
+            yield group_key(group or unnamed), standing
+
+
+def group_key(group: str) -> str:
+    """Return the name that all members of a group share; UNKNOWN where what is printed counts within one process."""
+    return guid_of(group) if "(" in group or group == WORLD else UNKNOWN
 
 
 def _sayer(event: Told) -> Who:

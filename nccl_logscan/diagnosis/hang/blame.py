@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from nccl_logscan.diagnosis.hang.progress import WORLD, Progress, Wait, in_order
+from nccl_logscan.diagnosis.hang.progress import UNKNOWN, WORLD, Progress, Wait, in_order
 
 
 class Fault(StrEnum):
@@ -43,12 +43,22 @@ class Blame:
 
 @dataclass(frozen=True, slots=True)
 class _Missing:
-    """Who has not issued a call: those of whom that is told, and those of whom nothing is."""
+    """Whom a call waits for: who has not issued it, of whom nothing is told, and whose own is queued behind another.
+
+    A rank runs what it issues in order, so that a call that stands behind one that has not ended has not begun.
+    """
 
     behind: frozenset[int]
     unseen: frozenset[int]
+    held: frozenset[int] = frozenset()
+
+    @property
+    def all(self) -> frozenset[int]:
+        return self.behind | self.unseen | self.held
 
 
+# How many ranks that wait in the same call are asked for the order in which they issued theirs.
+_WITNESSES = 64
 _Edge = tuple[str, Wait, _Missing]
 
 
@@ -77,9 +87,10 @@ class _Search:
         self._progress = progress
         self._roll = roll
         self._waiting = waiting
+        self._waits = {rank: progress.waits(rank) for rank in waiting}
         self._known: dict[tuple[str, Wait], _Missing] = {}
         self._edges: dict[int, list[_Edge]] = {
-            rank: [(group, wait, self._missing(group, wait)) for group, wait in in_order(progress.waits(rank))]
+            rank: [(group, wait, self._missing(group, wait)) for group, wait in in_order(self._waits[rank])]
             for rank in waiting
         }
 
@@ -96,7 +107,9 @@ class _Search:
         return _Missing(peer if wait.met is False else none, peer if wait.met is None else none)
 
     def _ask_members(self, group: str, wait: Wait) -> _Missing:
-        behind, unseen = set(), set()
+        if group == UNKNOWN:
+            return _Missing(frozenset(), frozenset())
+        behind, unseen, held = set(), set(), set()
         members = self._members(group)
         for rank in self._progress.standings if members is None else members:
             standing = self._progress.standings.get(rank, {}).get(group)
@@ -108,7 +121,13 @@ class _Search:
                 behind.add(rank)
             elif reached is None:
                 unseen.add(rank)
-        return _Missing(frozenset(behind), frozenset(unseen) if members is not None else frozenset())
+            elif self._is_held(rank, group):
+                held.add(rank)
+        return _Missing(frozenset(behind), frozenset(unseen) if members is not None else frozenset(), frozenset(held))
+
+    def _is_held(self, rank: int, group: str) -> bool:
+        """Whether a rank's call in a group stands behind an unfinished one that it issued before in another group."""
+        return rank in self._waits and self._issued_later(rank, group)
 
     def _members(self, group: str) -> tuple[int, ...] | range | None:
         members = self._progress.members.get(group)
@@ -121,21 +140,28 @@ class _Search:
         waits = set(self._waiting)
         behind = {rank for _, _, missing in self._all() for rank in missing.behind}
         unseen = {rank for _, _, missing in self._all() for rank in missing.unseen}
-        through = tuple(sorted(waits & (behind | unseen)))
-        late = behind - waits
-        if late:
+        needed = {rank for _, _, missing in self._all() for rank in missing.all}
+        through = tuple(sorted(waits & needed))
+        if late := behind - waits:
             return self._blame(Fault.BEHIND, self._latest(late), through)
         if absent := unseen - waits:
             one = next(iter(absent)) if len(absent) == 1 else None
             accused = one if one is not None and self._roll.heard(one) else None
             return self._blame(Fault.ABSENT, sorted(absent), through, accused)
-        stuck = [rank for rank in self._waiting if not any(m.behind or m.unseen for _, _, m in self._edges[rank])]
+        stuck = [rank for rank in self._waiting if not any(missing.all for _, _, missing in self._edges[rank])]
         if not stuck and through:
-            return self._ring({rank: self._edges[rank][0] for rank in through})
-        if swapped := self._swapped(stuck):
-            return self._ring(swapped)
-        told = [rank for rank in stuck if any(self._is_told(group, wait) for group, wait, _ in self._edges[rank])]
-        return self._entered(told, through) if told else None
+            return self._ring(through)
+        told = [rank for rank in stuck if all(self._is_told(group, wait) for group, wait, _ in self._edges[rank])]
+        return self._entered(told, through) if told else self._left_over(through)
+
+    def _left_over(self, through: tuple[int, ...]) -> Blame | None:
+        """The one rank of the world that waits in nothing, where it is not told who belongs to the groups."""
+        rest = [rank for rank in range(self._roll.world) if rank not in self._waits]
+        if len(rest) != 1 or not self._roll.stated or not self._roll.heard(rest[0]):
+            return None
+        rank = self._waiting[0]
+        group, wait, _ = self._edges[rank][0]
+        return Blame(Fault.ABSENT, (rest[0],), rest[0], group, wait, tuple(self._waiting), through, len(self._waiting))
 
     def _is_told(self, group: str, wait: Wait) -> bool:
         """Whether it is known of all ranks that have to issue a call, and that there are several."""
@@ -180,7 +206,7 @@ class _Search:
             (rank, group, wait)
             for rank, edges in self._edges.items()
             for group, wait, missing in edges
-            if blamed & (missing.behind | missing.unseen)
+            if blamed & missing.all
         ]
         _, group, wait = min(direct, key=lambda edge: (edge[2].sequence or 0, edge[0]))
         waiting = tuple(dict.fromkeys(rank for rank, *_ in direct))
@@ -199,17 +225,43 @@ class _Search:
         assert wait is not None
         return Blame(Fault.ENTERED, (), None, group, wait, tuple(waiting), through, len(self._waiting))
 
-    def _ring(self, first: dict[int, _Edge]) -> Blame:
-        """Ranks that wait for each other: they called two groups in different orders; the fewer are the odd ones."""
+    def _ring(self, through: tuple[int, ...]) -> Blame:
+        """Ranks that wait for each other: they called two groups in different orders; the odd ones are named."""
+        odd = self._out_of_order(through) or self._in_the_rarer_group(through)
+        accused = odd[0] if len(odd) == 1 else None
+        waiting = [rank for rank in self._waiting if rank not in odd] or list(through)
+        group, wait, _ = self._edges[waiting[0]][0]
+        return Blame(Fault.ORDER, tuple(odd), accused, group, wait, tuple(waiting), through, len(self._waiting))
+
+    def _out_of_order(self, through: tuple[int, ...]) -> list[int]:
+        """The ranks that wait in a call without having issued another, which those that wait in that issued before."""
+        waiters: dict[_Missing, list[int]] = {}
+        for rank in self._waiting:
+            same = waiters.setdefault(self._edges[rank][0][2], [])
+            if len(same) < _WITNESSES:
+                same.append(rank)
+        return [
+            rank
+            for rank in through
+            if any(
+                self._issued_later(one, self._edges[rank][0][0])
+                for missing, others in waiters.items()
+                if rank in missing.behind
+                for one in others
+            )
+        ]
+
+    def _issued_later(self, rank: int, group: str) -> bool:
+        """Whether a rank issued an unfinished call of a group after the one that holds it up."""
+        wait = self._waits[rank].get(group)
+        return wait is not None and wait.issued is not None and next(iter(self._waits[rank])) != group
+
+    def _in_the_rarer_group(self, through: tuple[int, ...]) -> list[int]:
+        """The ranks of a ring that wait in the group in which fewer wait; all of them where there is no such group."""
         by_group: dict[str, list[int]] = {}
-        for rank, (group, *_) in first.items():
-            by_group.setdefault(group, []).append(rank)
+        for rank in through:
+            by_group.setdefault(self._edges[rank][0][0], []).append(rank)
         everywhere = Counter(edges[0][0] for edges in self._edges.values())
         fewest, *others = sorted(by_group, key=lambda group: everywhere[group])
-        odd = by_group[fewest] if others and everywhere[fewest] < everywhere[others[0]] else list(first)
-        accused = odd[0] if len(odd) == 1 else None
-        waiting = [rank for rank in self._waiting if rank not in odd] or list(first)
-        group, wait, _ = next((first[rank] for rank in waiting if rank in first), first[odd[0]])
-        return Blame(
-            Fault.ORDER, tuple(odd), accused, group, wait, tuple(waiting), tuple(sorted(first)), len(self._waiting)
-        )
+        rare = others and everywhere[fewest] < everywhere[others[0]]
+        return by_group[fewest] if rare else list(through)

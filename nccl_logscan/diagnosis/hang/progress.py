@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 WORLD = "0"
 """The name PyTorch gives to the default process group, whose ranks are the global ones."""
+UNKNOWN = "?"
+"""Stands for every group of which it is not known who is in it: nothing follows from two ranks' numbers in it."""
 
 
 @dataclass(frozen=True, slots=True)

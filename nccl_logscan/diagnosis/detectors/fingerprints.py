@@ -1,0 +1,83 @@
+"""Whose call was the odd one: from what PyTorch's check before each collective says on all ranks.
+
+With TORCH_DISTRIBUTED_DEBUG=DETAIL each rank compares its own call with those of the others, in order, and stops at the
+first that differs (PyTorch 2.11, torch/csrc/distributed/c10d/ProcessGroupWrapper.cpp, verify_tensors). So the odd rank
+names one of the many, and each of the many names the odd one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, brief_excerpt_of
+from nccl_logscan.diagnosis.excerpts import Excerpt, Site
+from nccl_logscan.diagnosis.hang.mismatch import odd_ones
+from nccl_logscan.diagnosis.identity import Who, who
+from nccl_logscan.events.model import Event, TorchMismatch
+
+_LIMIT = 16_384
+_FEWEST = 3
+_MESSAGE = 4_000
+# The two calls of a report; a rank's own comes first.
+_CALLS = re.compile(r"is running (?:inconsistent )?collective: +(.{1,1500}?)(?=, but Rank|\.? ?Collectives differ|$)")
+
+
+class Fingerprints:
+    """Compares the calls that the reports of many ranks tell of."""
+
+    names: ClassVar[tuple[str, ...]] = ("fingerprint-odd",)
+    kinds: ClassVar[frozenset[str]] = frozenset({"torch.mismatch"})
+
+    def __init__(self) -> None:
+        self._reports: dict[Who, tuple[TorchMismatch, Excerpt, int]] = {}
+
+    def feed(self, event: Event, site: Site) -> None:
+        """Note a report."""
+        assert isinstance(event, TorchMismatch)
+        if event.rank is None or len(self._reports) >= _LIMIT:
+            return
+        self._reports.setdefault(_sayer(event), (event, brief_excerpt_of(event, site), site.order))
+
+    def conclude(self, scene: Scene) -> Iterator[Detection]:
+        """Yield one detection where at least three ranks' calls are known; who is odd is named if one alone is."""
+        reports = {
+            rank: report
+            for sayer, report in self._reports.items()
+            if (rank := scene.identity.rank_of(sayer)) is not None
+        }
+        by_rank = {rank: (excerpt, order) for rank, (_, excerpt, order) in reports.items()}
+        calls = _calls({rank: event for rank, (event, *_) in reports.items()})
+        if len(calls) < _FEWEST or not by_rank:
+            return
+        odd = odd_ones(calls)
+        one = odd[0] if len(odd) == 1 else None
+        told = [by_rank[rank] for rank in (*odd, *by_rank) if rank in by_rank]
+        yield Detection(
+            "fingerprint-odd",
+            tuple({excerpt.at: excerpt for excerpt, _ in told[:5]}.values()),
+            min(order for _, order in told),
+            max(order for _, order in told),
+            {"others": str(len(calls) - len(odd))} | ({} if one is None else {"rank": str(one), "call": calls[one]}),
+            tuple(odd) if one is not None else (),
+            count=len(by_rank),
+        )
+
+
+def _calls(reports: Mapping[int, TorchMismatch]) -> dict[int, str]:
+    """Each rank's call in words: its own, and the other that a report names where the numbers are the world's."""
+    told = {rank: _CALLS.findall(event.message[:_MESSAGE]) for rank, event in reports.items()}
+    calls = {rank: its[0] for rank, its in told.items() if its}
+    if all(event.rank == rank for rank, event in reports.items()):
+        for rank, event in reports.items():
+            if event.other_rank is not None and len(told[rank]) > 1:
+                calls.setdefault(event.other_rank, told[rank][1])
+    return calls
+
+
+def _sayer(event: TorchMismatch) -> Who:
+    """Who reported: the process whose label the line bears; of a line without one, the rank that the message names."""
+    sayer = who(event)
+    known = sayer.rank is not None or sayer.local_rank is not None or sayer.task is not None or sayer.pid is not None
+    return sayer if known else Who(sayer.source, sayer.host, None, event.rank, None, None)

@@ -1,0 +1,445 @@
+"""Votes of the network's victims: each failed transfer accuses two ends, and the end that all of them share is bad.
+
+Who reports a failed transfer is as often its victim as its cause. Pairs of hosts are counted once each, however many
+lines, ranks and channels repeat them; one pair alone accuses nobody.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import ClassVar, NamedTuple
+
+from nccl_logscan.diagnosis.addresses import AddressBook, Ends, is_address
+from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, brief_excerpt_of
+from nccl_logscan.diagnosis.detectors.ports import listed
+from nccl_logscan.diagnosis.excerpts import Excerpt, Site
+from nccl_logscan.diagnosis.identity import Who, who
+from nccl_logscan.events.model import Event, NcclChannel, NcclNetwork, NcclTrail
+from nccl_logscan.events.transfers import FailedTransfer, Manner, failed_transfer
+from nccl_logscan.position import Instant
+
+_LIMIT = 65_536
+_PARTNERS = 256
+_SHOWN = 5
+# A third of a bad end's pairs may be other pairs: processes that leave break connections of their own.
+_STRAY = 3
+_ON_A_RAIL = 3
+# What fails at once is reported within seconds; a neighbour of who gave up finds out after time-outs of its own.
+_LATER = timedelta(seconds=10)
+
+
+class _Seen(NamedTuple):
+    """What makes two lines the same vote."""
+
+    source: str
+    host: str | None
+    pid: int | None
+    transfer: FailedTransfer
+
+
+@dataclass(slots=True)
+class _Vote:
+    """A failed transfer as one process reported it first."""
+
+    excerpt: Excerpt
+    sayer: Who
+    transfer: FailedTransfer
+    order: int
+
+
+@dataclass(slots=True)
+class _Pair:
+    """Two ends between which transfers failed, the names in order, with who says so."""
+
+    ends: tuple[str, str]
+    votes: list[_Vote] = field(default_factory=list)
+    observers: set[str] = field(default_factory=set)
+
+    def other(self, end: str) -> str:
+        """Return the end that is not `end`."""
+        return self.ends[1] if self.ends[0] == end else self.ends[0]
+
+
+class Transfers:
+    """Collects failed transfers and the addresses of hosts; names the bad end where the pairs single one out."""
+
+    names: ClassVar[tuple[str, ...]] = (
+        "transfers-one-end",
+        "transfers-one-adapter",
+        "transfers-undecided",
+        "connections-one-end",
+        "connections-undecided",
+        "hung-up-one-end",
+    )
+    kinds: ClassVar[frozenset[str]] = frozenset(
+        {
+            "nccl.warn",
+            "nccl.last-error",
+            "nccl.attn",
+            "nccl.trail",
+            "nccl.network",
+            "nccl.info",
+            "nccl.channel",
+            "python.exception",
+            "torch.process-group",
+            "torch.c10",
+            "mpi.event",
+        }
+    )
+
+    def __init__(self) -> None:
+        self._book = AddressBook()
+        self._votes: dict[_Seen, _Vote] = {}
+        self._latest: dict[tuple[str, int | None], _Seen] = {}
+        self._adapters: dict[str, set[str]] = {}
+        self._routes = Routes()
+
+    def feed(self, event: Event, site: Site) -> None:
+        """Note a failed transfer, which addresses and adapters a host has, or whom a rank sends to."""
+        if isinstance(event, NcclChannel):
+            if event.transport is not None and event.transport.startswith("NET/"):
+                self._routes.learn(event)
+        elif event.kind == "nccl.info":
+            if event.message.startswith(("Bootstrap", "NET/IB: WQE stall")):
+                self._informed(event, site)
+        elif isinstance(event, NcclNetwork):
+            self._network(event)
+        elif isinstance(event, NcclTrail):
+            self._trail(event)
+        else:
+            self._failed(event, site)
+
+    def _informed(self, event: Event, site: Site) -> None:
+        if event.message.startswith("NET"):
+            self._failed(event, site)
+        elif event.origin.host is not None:
+            self._book.learn_printed(event.message, event.origin.host)
+
+    def _network(self, event: NcclNetwork) -> None:
+        host = event.origin.host
+        if host is None or event.chosen:
+            return
+        self._book.learn_printed(event.message, host)
+        if event.network == "Socket" or (host not in self._adapters and len(self._adapters) >= _LIMIT):
+            return
+        adapters = self._adapters.setdefault(host, set())
+        if len(adapters) < 64:
+            adapters.update(device.partition(":")[0] for device in event.devices[:64])
+
+    def _failed(self, event: Event, site: Site) -> None:
+        transfer = failed_transfer(event.message)
+        if transfer is None:
+            return
+        origin = event.origin
+        seen = _Seen(event.at.source, origin.host, origin.pid, transfer)
+        if len(self._latest) < _LIMIT or (seen.source, seen.pid) in self._latest:
+            self._latest[seen.source, seen.pid] = seen
+        if seen not in self._votes and len(self._votes) < _LIMIT:
+            self._votes[seen] = _Vote(brief_excerpt_of(event, site), who(event), transfer, site.order)
+
+    def _trail(self, event: NcclTrail) -> None:
+        """RAS, NCCL's monitoring, has connections of its own whose loss fails no job: its trail follows the line."""
+        if "ras/" in event.site.file:
+            self._votes.pop(self._latest.get((event.at.source, event.origin.pid), _NONE), None)
+
+    def conclude(self, scene: Scene) -> Iterator[Detection]:
+        """Yield the bad end, adapter or undecided ends of each kind of failure."""
+        if not self._votes:
+            return
+        votes = _with_hosts(self._votes.values(), scene)
+        ends = self._ends(votes, scene)
+        rdma = [said for said in votes if said[0].transfer.rdma and said[0].transfer.manner in _OF_THE_FABRIC]
+        tcp = [said for said in votes if not said[0].transfer.rdma and said[0].transfer.manner is Manner.UNANSWERED]
+        closed = [said for said in votes if said[0].transfer.manner is Manner.CLOSED]
+        if any(vote.transfer.manner is Manner.UNANSWERED for vote, _ in rdma):
+            yield from self._of_the_fabric(_pairs(rdma, ends), scene)
+        yield from _of_connections(_pairs(tcp, ends), scene)
+        yield from _of_processes(_pairs(closed, ends), scene)
+
+    def _ends(self, votes: Iterable[tuple[_Vote, str | None]], scene: Scene) -> Ends:
+        for vote, host in votes:
+            transfer = vote.transfer
+            if transfer.peer_alias is not None:
+                self._book.same(transfer.peer, transfer.peer_alias)
+            for own in (transfer.own_address, transfer.own_alias):
+                if own is not None and host is not None:
+                    self._book.claim(own, host)
+        self._book.learn_hosts(scene.identity.hosts)
+        return self._book.ends(scene.identity.hosts)
+
+    # --- InfiniBand, RoCE, EFA ---------------------------------------------------------------------------
+
+    def _of_the_fabric(self, pairs: list[_Pair], scene: Scene) -> Iterator[Detection]:
+        bad = _bad_end(pairs, scene.identity.hosts)
+        if bad is not None:
+            rank = _only_rank(bad, scene)
+            if rank is None:
+                rank = self._routes.rank_at(
+                    bad, [vote for pair in pairs if bad in pair.ends for vote in pair.votes], scene
+                )
+            yield _accusation("transfers-one-end", bad, pairs, scene, rank=rank, adapter=self._adapter_of(bad, pairs))
+            return
+        adapter = self._rail(pairs, scene)
+        if adapter is not None:
+            hosts = {end for pair in pairs for end in pair.ends}
+            captures = {"adapter": adapter, "hosts": str(len(hosts)), "pairs": str(len(pairs))}
+            yield _detection("transfers-one-adapter", pairs, captures)
+        elif pairs:
+            yield _undecided("transfers-undecided", pairs)
+
+    def _adapter_of(self, bad: str, pairs: Iterable[_Pair]) -> str | None:
+        """The one adapter of the bad end that failed: by its own lines, or by those of all its peers.
+
+        NCCL prints the reporter's adapter; the far one has the same name where rails are kept, so peers must agree.
+        """
+        votes = [vote for pair in pairs if bad in pair.ends for vote in pair.votes]
+        own = {vote.transfer.adapter for vote in votes if vote.sayer.host == bad}
+        peers = {vote.transfer.adapter for vote in votes if vote.sayer.host != bad}
+        named = own or peers
+        adapter = next(iter(named)) if len(named) == 1 else None
+        has = self._adapters.get(bad)
+        return adapter if own or not has or adapter in has else None
+
+    def _rail(self, pairs: list[_Pair], scene: Scene) -> str | None:
+        """The adapter through which all failed transfers went, on most hosts of the job, which have others too."""
+        adapter = _common_adapter(pairs)
+        hosts = {end for pair in pairs for end in pair.ends}
+        few = len(hosts) <= _ON_A_RAIL or len(pairs) < _ON_A_RAIL or 2 * len(hosts) < len(scene.identity.hosts)
+        if adapter is None or few:
+            return None
+        has = [self._adapters[host] for host in hosts if host in self._adapters]
+        return adapter if all(adapter in known and len(known) > 1 for known in has) else None
+
+
+_NONE = _Seen("", None, None, FailedTransfer(Manner.CLOSED, rdma=False, peer=""))
+_OF_THE_FABRIC = frozenset({Manner.UNANSWERED, Manner.STALLED, Manner.REJECTED})
+
+
+# --- TCP -------------------------------------------------------------------------------------------------
+
+
+def _of_connections(pairs: list[_Pair], scene: Scene) -> Iterator[Detection]:
+    bad = _bad_end(pairs, scene.identity.hosts)
+    if bad is not None:
+        yield _accusation("connections-one-end", bad, pairs, scene, rank=_only_rank(bad, scene))
+    elif len({observer for pair in pairs for observer in pair.observers}) > 1:
+        yield _undecided("connections-undecided", pairs)
+
+
+def _of_processes(pairs: list[_Pair], scene: Scene) -> Iterator[Detection]:
+    """Who died first is hung up on by nobody's fault but its own; those who follow it hang up too."""
+    bad = _bad_end(pairs, scene.identity.hosts) or _silent_end(pairs, scene)
+    if bad is None:
+        return
+    rank = _only_rank(bad, scene)
+    if rank is None:
+        rank = _quiet(bad, pairs, scene)
+    yield _accusation("hung-up-one-end", bad, pairs, scene, rank=rank)
+
+
+def _silent_end(pairs: list[_Pair], scene: Scene) -> str | None:
+    """Of the ends that others saw leave, the one that saw nobody leave, where each end is one process.
+
+    Where a host has several processes, others of it may complain of the first to die; where a file is missing, so may
+    have done whoever would have written it.
+    """
+    said: dict[str, set[str]] = {}
+    for pair in pairs:
+        for observer in pair.observers:
+            said.setdefault(pair.other(observer), set()).add(observer)
+    observers = {observer for pair in pairs for observer in pair.observers}
+    silent = [end for end in said if end not in observers]
+    if len(silent) != 1 or len(said[silent[0]]) < 2:
+        return None
+    single = all(_only_rank(end, scene) is not None for end in {*said, *observers})
+    return silent[0] if single else None
+
+
+def _quiet(end: str, pairs: Iterable[_Pair], scene: Scene) -> int | None:
+    """The one rank of the job that did not complain of another, if it is of this end."""
+    said = (scene.identity.rank_of(vote.sayer) for pair in pairs for vote in pair.votes)
+    silent = scene.identity.absent(rank for rank in said if rank is not None)
+    return silent[0] if len(silent) == 1 and silent[0] in scene.gpus.ranks_on(end) else None
+
+
+# --- Ranks -----------------------------------------------------------------------------------------------
+
+_HOP = re.compile(r": (\d{1,7})(?:\[\w{1,20}\])? -> (\d{1,7})(?:\[\w{1,20}\])? \[(send|receive)\] via NET/", re.ASCII)
+
+
+class Routes:
+    """Whom each process exchanges data with over the network, from the channel lines of NCCL (2.4 on)."""
+
+    def __init__(self) -> None:
+        self._partners: dict[tuple[str, int], set[int]] = {}
+        self._relayed = False
+
+    def learn(self, event: NcclChannel) -> None:
+        """Learn from a channel that goes over the network. `NET/IB/3(11)`: rank 11 sends in this rank's place."""
+        origin, hop = event.origin, _HOP.search(event.message[:200])
+        if hop is None or origin.host is None or origin.pid is None:
+            return
+        self._relayed = self._relayed or (event.transport is not None and "(" in event.transport)
+        process = (origin.host, origin.pid)
+        if process in self._partners or len(self._partners) < _LIMIT:
+            partners = self._partners.setdefault(process, set())
+            if len(partners) < _PARTNERS:
+                partners.add(int(hop[2] if hop[3] == "send" else hop[1]))
+
+    def rank_at(self, bad: str, votes: Iterable[_Vote], scene: Scene) -> int | None:
+        """Return the one rank of the bad end with which all the failed transfers were; None if it can't be told.
+
+        A channel line gives ranks of its communicator and not which one that is: only a job with one size of
+        communicator is sure of them.
+        """
+        if self._relayed or not scene.gpus.one_size:
+            return None
+        there = set(scene.gpus.ranks_on(bad))
+        met: set[int] = set()
+        for vote in votes:
+            sayer = vote.sayer
+            if sayer.host == bad:
+                rank = scene.identity.rank_of(sayer)
+                candidates = set() if rank is None else {rank}
+            else:
+                candidates = self._partners.get((sayer.host or "", sayer.pid or 0), set()) & there
+            if not candidates:
+                return None
+            met |= candidates
+        return met.pop() if len(met) == 1 else None
+
+
+def _only_rank(end: str, scene: Scene) -> int | None:
+    ranks = scene.gpus.ranks_on(end)
+    return ranks[0] if len(ranks) == 1 else None
+
+
+# --- Pairs -----------------------------------------------------------------------------------------------
+
+
+def _pairs(votes: Iterable[tuple[_Vote, str | None]], ends: Ends) -> list[_Pair]:
+    """Return the pairs of hosts; a vote whose ends are not known, or are of one host, is none."""
+    pairs: dict[tuple[str, str], _Pair] = {}
+    for vote, host in votes:
+        peer = ends.named(vote.transfer.peer)
+        if host is None or peer is None or peer == host:
+            continue
+        both = (host, peer) if host < peer else (peer, host)
+        pair = pairs.setdefault(both, _Pair(both))
+        pair.votes.append(vote)
+        pair.observers.add(host)
+    return list(pairs.values())
+
+
+def _with_hosts(votes: Iterable[_Vote], scene: Scene) -> list[tuple[_Vote, str | None]]:
+    """Return votes with the host of who cast them; None where neither the line nor the rank tells."""
+    by_rank: dict[int, str | None] = {}
+    said: list[tuple[_Vote, str | None]] = []
+    for vote in votes:
+        host = vote.sayer.host
+        rank = scene.identity.rank_of(vote.sayer) if host is None else None
+        if rank is not None:
+            if rank not in by_rank:
+                by_rank[rank] = scene.identity.host_of(rank)
+            host = by_rank[rank]
+        said.append((vote, host))
+    return said
+
+
+def _bad_end(pairs: list[_Pair], spoke: Iterable[str]) -> str | None:
+    """Return the end that the pairs have in common; None if one pair, or no end, or more than one stands out.
+
+    At least two of the others must have spoken, or their silence about each other would say nothing.
+    """
+    others: dict[str, set[str]] = {}
+    for pair in pairs:
+        for end in pair.ends:
+            others.setdefault(end, set()).add(pair.other(end))
+    told = set(spoke)
+    bad = [end for end, met in others.items() if len(met & told) > 1 and _follow_from(end, pairs)]
+    return bad[0] if len(bad) == 1 else None
+
+
+def _follow_from(bad: str, pairs: list[_Pair]) -> bool:
+    """Whether pairs without this end are few and apart, or known to have failed long after those with it."""
+    stray = [pair for pair in pairs if bad not in pair.ends]
+    if not stray:
+        return True
+    touched = Counter(end for pair in stray for end in pair.ends)
+    accused = len(pairs) - len(stray)
+    if len(stray) * _STRAY <= accused and max(touched.values()) == 1:
+        return True
+    firsts = [_first(pair) for pair in pairs if bad in pair.ends]
+    return all(_long_after(_first(pair), first) for pair in stray for first in firsts)
+
+
+def _first(pair: _Pair) -> Instant | None:
+    """The time of the line of a pair that was read first: a file's own lines are in order."""
+    return min(pair.votes, key=lambda vote: vote.order).excerpt.when
+
+
+def _long_after(when: Instant | None, first: Instant | None) -> bool:
+    """Whether a pair is known to have failed so much later that it is no part of one outage."""
+    if when is None or first is None or first.order_to(when) != -1:
+        return False
+    return when.value - first.value >= _LATER
+
+
+# --- Words -----------------------------------------------------------------------------------------------
+
+
+def _accusation(
+    name: str, bad: str, pairs: list[_Pair], scene: Scene, *, rank: int | None, adapter: str | None = None
+) -> Detection:
+    against = [pair for pair in pairs if bad in pair.ends]
+    place = f"the host at {bad}" if is_address(bad) else f"host {bad}"
+    end = f"adapter {adapter} of {place}" if adapter is not None else place
+    captures = {"end": end, "voters": _voters(against, bad, scene)}
+    captures["peer" if is_address(bad) else "host"] = bad
+    if adapter is not None:
+        captures["adapter"] = adapter
+    if rank is not None:
+        captures["rank"] = str(rank)
+    return _detection(name, against, captures, () if rank is None else (rank,))
+
+
+def _voters(pairs: Iterable[_Pair], bad: str, scene: Scene) -> str:
+    """`5 ranks of 3 hosts`."""
+    votes = [vote for pair in pairs for vote in pair.votes]
+    hosts = {pair.other(bad) for pair in pairs}
+    ranks = {scene.identity.rank_of(vote.sayer) for vote in votes if vote.sayer.host != bad} - {None}
+    told = f"{len(ranks)} rank{'s' if len(ranks) != 1 else ''} of " if ranks else ""
+    return f"{told}{len(hosts)} hosts"
+
+
+def _undecided(name: str, pairs: list[_Pair]) -> Detection:
+    ends = list(dict.fromkeys(end for pair in pairs for end in pair.ends))
+    adapter = _common_adapter(pairs)
+    return _detection(name, pairs, {"ends": listed(ends)} | ({} if adapter is None else {"adapter": adapter}))
+
+
+def _common_adapter(pairs: Iterable[_Pair]) -> str | None:
+    """The adapter through which all the transfers went that failed; None if several did, or a line names none."""
+    adapters = {vote.transfer.adapter for pair in pairs for vote in pair.votes}
+    return adapters.pop() if len(adapters) == 1 else None
+
+
+def _detection(name: str, pairs: list[_Pair], captures: Mapping[str, str], ranks: tuple[int, ...] = ()) -> Detection:
+    """The evidence is one line a pair, those first read first."""
+    votes = sorted((vote for pair in pairs for vote in pair.votes), key=lambda vote: vote.order)
+    firsts = sorted((min(pair.votes, key=lambda vote: vote.order) for pair in pairs), key=lambda vote: vote.order)
+    host = captures.get("host")
+    return Detection(
+        name,
+        tuple(vote.excerpt for vote in firsts[:_SHOWN]),
+        votes[0].order,
+        votes[-1].order,
+        captures,
+        ranks,
+        (host,) if host is not None else (),
+        count=len(votes),
+    )
