@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import BinaryIO, Protocol
 
+from nccl_logscan.diagnosis.attempts import Attempts
 from nccl_logscan.diagnosis.clocks import Clocks
 from nccl_logscan.diagnosis.detectors import DETECTORS, Detector, Scene
 from nccl_logscan.diagnosis.detectors.hang import Hang
@@ -44,6 +45,7 @@ from nccl_logscan.rulebook.rule import Rulebook
 from nccl_logscan.sources import Kind, Limits, open_sources
 from nccl_logscan.sources.line_source import LineSource, TextSource
 from nccl_logscan.sources.raw import RawLine
+from nccl_logscan.taxonomy import Role
 
 _MEMO = 4_096
 _PROGRESS_LINES = 16_384
@@ -89,8 +91,8 @@ def scan_text(log: str | Mapping[str, str], rulebook: Rulebook, options: Options
 def _scan(sources: Sequence[LineSource], rulebook: Rulebook, options: Options) -> ScanResult:
     started = time.perf_counter()
     rulebook.rearm()
-    run = _Run(rulebook)
     logs = [source for source in sources if source.kind != Kind.CONFIG] or sources
+    run = _Run(rulebook, Attempts(source.name for source in logs))
     for source in logs:
         run.identity.learn_source(source.name)
         if source.kind == Kind.FLIGHT_RECORDER:
@@ -126,9 +128,10 @@ class _Repeat:
 class _Run:
     """One scan's state."""
 
-    def __init__(self, rulebook: Rulebook) -> None:
+    def __init__(self, rulebook: Rulebook, attempts: Attempts | None = None) -> None:
         self.rulebook = rulebook
-        self.matcher = Matcher(rulebook)
+        self.attempts = attempts or Attempts()
+        self.matcher = Matcher(rulebook, self.attempts.of)
         self.identity = Identity()
         self.gpus = Gpus()
         self.endings = Endings()
@@ -138,17 +141,24 @@ class _Run:
         self.timeline = Timeline()
         self.recordings = Recordings()
         self.dump_notes: list[str] = []
-        self.hang = Hang()
-        self.detectors: tuple[Detector, ...] = (
-            self.hang,
-            *(detector() for detector in DETECTORS if detector is not Hang),
-        )
+        self.detectors: tuple[Detector, ...] = ()
+        self._detectors: dict[int, tuple[Detector, ...]] = {}
         self.by_kind: Counter[str] = Counter()
         self.order = 0
         self._listeners: dict[str, tuple[Callable[[Event, Site], None], ...]] = {}
+        self._turn_to(self.attempts.last)
+
+    def _turn_to(self, attempt: int) -> None:
+        """Let the detectors of an attempt listen: what another attempt said is no evidence to them."""
+        if attempt not in self._detectors:
+            self._detectors[attempt] = tuple(detector() for detector in DETECTORS)
+        if self.detectors is not self._detectors[attempt]:
+            self.detectors = self._detectors[attempt]
+            self._listeners.clear()
 
     def read(self, source: LineSource, progress: Callable[[LineSource], None] | None) -> None:
         """Read one source to its end."""
+        self._turn_to(self.attempts.of(source.name))
         peeler, tokeniser, excerpts = Peeler(), Tokeniser(), Excerpts()
         repeats: dict[str, _Repeat] = {}
         for raw in source.lines():
@@ -265,7 +275,7 @@ class _Run:
             findings=findings,
             plan=make_plan(diagnosis),
             timeline=self.timeline.conclude(findings, self.identity, self.clocks),
-            standings=self.hang.standings(self.identity, self.recordings),
+            standings=self._hang().standings(self.identity, self.recordings),
             job=self.job.conclude(),
             coverage=self._coverage(sources, seconds),
             unclaimed=self.unclaimed.conclude(),
@@ -278,15 +288,31 @@ class _Run:
     def _findings(self) -> tuple[Finding, ...]:
         found = self.matcher.close(self.identity, self.clocks)
         matched = tuple(self.gpus.placed(finding, self.identity) for finding in found)
+        last = self._supersede(matched)
         scene = Scene(self.identity, self.gpus, self.endings, matched, self.recordings, self.clocks)
         by_detector = {rule.match.detector: rule for rule in self.rulebook.rules.values() if rule.match.detector}
         detected = [
             finding_of(detection, by_detector[detection.detector])
-            for detector in self.detectors
+            for attempt, detectors in sorted(self._detectors.items())
+            if attempt >= last
+            for detector in detectors
             for detection in detector.conclude(scene)
             if detection.detector in by_detector
         ]
         return tuple(sorted((*matched, *detected), key=lambda finding: finding.order))
+
+    def _supersede(self, matched: Sequence[Finding]) -> int:
+        """Return the last attempt that tells how it went; the attempts before it were started again."""
+        faults = (finding for finding in matched if finding.rule.role not in {Role.BENIGN, Role.CONTEXT})
+        telling = (*self.endings.telling, *(finding.first.at.source for finding in faults))
+        last = self.attempts.latest_with(telling)
+        self.endings.supersede(self.attempts.before(last))
+        self._turn_to(last)
+        return last
+
+    def _hang(self) -> Hang:
+        """The detector of hangs that listened to the last attempt."""
+        return next(detector for detector in self.detectors if isinstance(detector, Hang))
 
     def _coverage(self, sources: Sequence[LineSource], seconds: float) -> Coverage:
         return Coverage(

@@ -108,6 +108,8 @@ def explains(globs: tuple[str, ...], rule_id: str) -> bool:
 
 def _recovered(finding: Finding, endings: Endings) -> bool:
     """Whether the job went on after a fault as if nothing had been: to its end, or for so many steps that it did."""
+    if endings.is_superseded(finding.first.at.source):
+        return True
     if finding.rule.category in _LASTING:
         return False
     source, order = finding.first.at.source, finding.last_order

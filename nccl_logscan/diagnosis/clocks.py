@@ -94,10 +94,14 @@ class _Seen:
             self.has_gone_back = True
         self.highest = max(self.highest, number)
         kept = self.first if number in self.first or len(self.first) < _STEPS else self.last
-        early, late = kept.get(number, (value, value))
-        kept[number] = (min(early, value, key=_seconds), max(late, value, key=_seconds))
-        if len(kept) > _STEPS:
-            del kept[min(kept)]
+        known = kept.get(number)
+        if known is None:
+            kept[number] = (value, value)
+            if len(kept) > _STEPS:
+                del kept[next(iter(kept))]
+        else:
+            early, late = known
+            kept[number] = (min(early, value, key=_seconds), max(late, value, key=_seconds))
 
     @property
     def steps(self) -> dict[int, tuple[datetime, datetime]]:

@@ -75,7 +75,7 @@ def diagnose(
         level=level_of(ranking, clocks),
         confidence=confidence_of(ranking),
         headline=headline(cause, culprit),
-        reasons=tuple(_reasons(ranking, clocks)),
+        reasons=(*_reasons(ranking, clocks), *_earlier_attempts(ranking, endings)),
         culprit=culprit,
         evidence=_evidence(ranking, findings),
         action=cause.rule.action,
@@ -180,6 +180,13 @@ def _benign_reasons(benign: list[Finding]) -> Iterable[str]:
 def _recovered_reasons(ranking: Ranking) -> Iterable[str]:
     for finding in ranking.recovered[:3]:
         yield f"{finding.rule.title} ({finding.first.at}), but the job went on."
+
+
+def _earlier_attempts(ranking: Ranking, endings: Endings) -> Iterable[str]:
+    """Say what ended the attempts before, as far as their findings tell."""
+    earlier = [finding for finding in ranking.recovered if endings.is_superseded(finding.first.at.source)]
+    for finding in sorted(earlier, key=lambda finding: -finding.rule.strength)[:1]:
+        yield f"An earlier attempt failed and the job was started again: {finding.rule.title} ({finding.first.at})."
 
 
 def _reasons(ranking: Ranking, clocks: Clocks) -> Iterable[str]:

@@ -71,6 +71,7 @@ class Endings:
     aborted: bool = False
     _courses: dict[str, _Course] = field(default_factory=dict)
     _last_words: dict[str, int] = field(default_factory=dict)
+    _superseded: frozenset[str] = frozenset()
 
     kinds: ClassVar[frozenset[str]] = frozenset(
         {"train.step", "train.end", "nccl.init", "elastic.exit", "process.exit", "process.signal"}
@@ -98,6 +99,22 @@ class Endings:
         """Note that a source has been read to its end and what the order of its last line was."""
         if len(self._last_words) < _SOURCES:
             self._last_words[source] = order
+
+    def supersede(self, sources: frozenset[str]) -> None:
+        """Take sources for those of attempts after which the job was started again: how they ended counts no more."""
+        self._superseded = sources
+        for source in sources:
+            self._courses.pop(source, None)
+        self.failures = [event for event in self.failures if event.at.source not in sources]
+
+    def is_superseded(self, source: str) -> bool:
+        """Whether a source is of an attempt after which the job was started again."""
+        return source in self._superseded
+
+    @property
+    def telling(self) -> tuple[str, ...]:
+        """The sources that show how the job went: steps, a communicator's set-up, an end, an exit."""
+        return tuple(self._courses)
 
     def _phase(self, phase: str, course: _Course, order: int) -> None:
         if phase in {"start", "complete"}:
@@ -188,6 +205,8 @@ class Endings:
 
     def went_on_after(self, source: str, order: int) -> bool:
         """Whether a source shows a new step or an end after a point; one without either is judged by the others."""
+        if source in self._superseded:
+            return True
         course = self._living(source)
         if course is None:
             return self.stepped

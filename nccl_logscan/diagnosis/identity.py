@@ -9,13 +9,14 @@ from typing import ClassVar, NamedTuple
 from nccl_logscan.diagnosis.excerpts import Site
 from nccl_logscan.diagnosis.groups import GROUP_EVENTS, ProcessGroups, global_rank_in
 from nccl_logscan.diagnosis.places import Content, Places, local_place_in_name, rank_in_name
-from nccl_logscan.diagnosis.processes import Gpu, Processes, ProcessId
+from nccl_logscan.diagnosis.processes import Processes, ProcessId
 from nccl_logscan.events.model import Event, NcclInit
 from nccl_logscan.position import Instant, Origin, Position
 from nccl_logscan.sources.raw import RawLine
 
 _Label = tuple[str, int | None, int | None]
-_MET = 4_096
+_Key = tuple[str, str | None, int | None, int | None, int | None, int | None, int | None]
+_MET = 16_384
 _FEW = 16
 _TEXT = 400
 _LONG = 4_096
@@ -46,8 +47,12 @@ def who(event: Event) -> Who:
 
 def sayer_of(source: str, origin: Origin) -> Who:
     """Return who said a line of a source. The device matters only where it may tell ranks of one process apart."""
+    return Who(*_key(source, origin))
+
+
+def _key(source: str, origin: Origin) -> _Key:
     device = origin.device if origin.pid is not None and origin.rank is None else None
-    return Who(source, origin.host, origin.pid, origin.rank, origin.local_rank, origin.task, device)
+    return source, origin.host, origin.pid, origin.rank, origin.local_rank, origin.task, device
 
 
 class LastSeen(NamedTuple):
@@ -94,7 +99,7 @@ class Identity:
     def __init__(self, limit: int = 65_536) -> None:
         self._limit = limit
         self._met: dict[int, _Met] = {}
-        self._last_words: dict[Who, _LastWord] = {}
+        self._last_words: dict[_Key, _LastWord] = {}
         self._last_of_rank: dict[int, LastSeen] | None = None
         self._groups: ProcessGroups[Who] = ProcessGroups()
         self._tasks: set[int] = set()
@@ -125,20 +130,26 @@ class Identity:
             self._learn_from(event)
 
     def _meet(self, event: Event, order: int) -> None:
-        origin, sayer = event.origin, who(event)
+        origin = event.origin
         if event.kind in _ABOUT_OTHERS:
             if len(self._launchers) < self._limit:
                 self._launchers.add(event.at.source)
-        else:
-            last = self._last_words.get(sayer)
-            if last is None:
-                last = _LastWord(event, order)
-                if len(self._last_words) < self._limit:
-                    self._last_words[sayer] = last
-            last.note(event, order)
-            if len(self._met) >= _MET:
-                self._met.clear()
-            self._met[id(origin)] = _Met(origin, event.at.source, last)
+            self._learn(event, origin)
+            return
+        key = _key(event.at.source, origin)
+        last = self._last_words.get(key)
+        if last is None:
+            last = _LastWord(event, order)
+            if len(self._last_words) < self._limit:
+                self._last_words[key] = last
+            self._learn(event, origin)
+        last.note(event, order)
+        if len(self._met) >= _MET:
+            self._met.clear()
+        self._met[id(origin)] = _Met(origin, event.at.source, last)
+
+    def _learn(self, event: Event, origin: Origin) -> None:
+        """Learn what an origin says. Another one of the same key says no more: it differs in its thread alone."""
         self._last_of_rank = None
         self._settled = None
         if origin.host is not None:
@@ -168,7 +179,7 @@ class Identity:
 
     def saw_again(self, event: Event, raw: RawLine, order: int) -> None:
         """Learn that the line of an event came again, word by word, at `raw` for the last time."""
-        last = self._last_words.get(who(event))
+        last = self._last_words.get(_key(event.at.source, event.origin))
         if last is not None and last.order < order:
             last.note(replace(event, at=raw.at), order)
 
@@ -346,14 +357,6 @@ class Identity:
         process = self._process_of(rank)
         return process[1] if process else self._pid_of_rank.get(rank)
 
-    def gpu_of(self, rank: int) -> Gpu | None:
-        """Return the device and bus id of a global rank, as NCCL's set-up line tells them."""
-        return self._processes.gpu_of(rank) if self._processes.world == self._world else None
-
-    def rank_on_bus(self, host: str, pci: str) -> int | None:
-        """Return the global rank that uses a host's GPU by its PCI address, as in the kernel's Xid lines."""
-        return self._processes.rank_on_bus(host, pci) if self._processes.world == self._world else None
-
     def communicator(self, comm_id: str) -> Mapping[int, int]:
         """Return rank within a communicator → global rank, as far as its set-up lines tell."""
         return self._processes.members(comm_id) if self._processes.world == self._world else {}
@@ -416,8 +419,8 @@ class Identity:
 
     def _resolve_last_words(self) -> dict[int, LastSeen]:
         latest: dict[int, _LastWord] = {}
-        for sayer, word in self._last_words.items():
-            rank = self.rank_of(sayer)
+        for key, word in self._last_words.items():
+            rank = self.rank_of(Who(*key))
             if rank is not None and (rank not in latest or _is_later(word, latest[rank])):
                 latest[rank] = word
         return {

@@ -7,7 +7,7 @@ is in the message. What a message matched is remembered, since logs repeat thems
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,7 +57,7 @@ class _Waiting:
 class Matcher:
     """Feed it every event in reading order; then ask for the findings."""
 
-    def __init__(self, rulebook: Rulebook) -> None:
+    def __init__(self, rulebook: Rulebook, attempt_of: Callable[[str], int] = lambda _: 0) -> None:
         by_kind: dict[str, list[Rule]] = {}
         for rule in rulebook.rules.values():
             for kind in rule.match.events:
@@ -66,7 +66,8 @@ class Matcher:
         self._conditions = _conditions_by_kind(rulebook.rules.values())
         self._memo: dict[tuple[str, str], tuple[Hit, ...]] = {}
         self._watched: dict[tuple[str, str], bool] = {}
-        self._open: dict[tuple[str, tuple[str, ...]], OpenFinding] = {}
+        self._open: dict[tuple[str, int, tuple[str, ...]], OpenFinding] = {}
+        self._attempt_of = attempt_of
         self._per_rule: dict[str, int] = {}
         self._history = {kind: deque[Event](maxlen=_HISTORY) for kind in self._conditions}
         self._waiting: list[_Waiting] = []
@@ -220,9 +221,10 @@ class Matcher:
 
     def _fold(self, hit: Hit, event: Event, site: Site, excerpt: Excerpt | None = None) -> OpenFinding:
         key = tuple(hit.captures.get(name, "") for name in hit.rule.same_failure)
-        finding = self._open.get((hit.rule.id, key))
+        attempt = self._attempt_of(event.at.source)
+        finding = self._open.get((hit.rule.id, attempt, key))
         if finding is None:
-            finding = self._opened(hit, event.kind, key, site.order)
+            finding = self._opened(hit, event.kind, attempt, key, site.order)
         if finding.add(who(event), site.order, event.repeated):
             finding.samples.append(excerpt or _excerpt(hit, event, site))
             finding.sample_orders.append(site.order)
@@ -230,16 +232,16 @@ class Matcher:
             finding.end(event.at, site.text, event.origin, event.when)
         return finding
 
-    def _opened(self, hit: Hit, kind: str, key: tuple[str, ...], order: int) -> OpenFinding:
+    def _opened(self, hit: Hit, kind: str, attempt: int, key: tuple[str, ...], order: int) -> OpenFinding:
         rule = hit.rule
         if self._per_rule.get(rule.id, 0) >= FINDINGS_PER_RULE:
             self.overflowed.add(rule.id)
             key = ("(others)",)
-            if (rule.id, key) in self._open:
-                return self._open[rule.id, key]
+            if (rule.id, attempt, key) in self._open:
+                return self._open[rule.id, attempt, key]
         self._per_rule[rule.id] = self._per_rule.get(rule.id, 0) + 1
         finding = OpenFinding(rule, kind, key, hit.captures, order, order)
-        self._open[rule.id, key] = finding
+        self._open[rule.id, attempt, key] = finding
         return finding
 
 

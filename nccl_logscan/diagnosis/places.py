@@ -36,8 +36,11 @@ _KERNEL_OF = re.compile(
     r"|(?:^|/)(?P<folder>[A-Za-z0-9][\w.\-]{0,62})/(?:dmesg|kern|kernel|syslog|messages|journal)(?:\.(?:log|txt|out|gz|xz))*$"
 )
 _NO_HOSTS = frozenset(
-    ("log", "logs", "var", "kernel", "kern", "dmesg", "syslog", "messages", "journal", "k", "out", "output", "outputs")
-    + ("tmp", "data", "node", "nodes", "host", "hosts", "err", "errors", "old", "all", "job", "system")
+    (
+        *("log", "logs", "var", "kernel", "kern", "dmesg", "syslog", "messages", "journal", "k", "out", "output"),
+        *("outputs", "tmp", "data", "node", "nodes", "host", "hosts", "err", "errors", "old", "all", "job", "system"),
+        *("txt", "gz", "xz", "zst", "bz2", "json", "zip", "tmp", "bak", "boot", "latest", "tail", "grep"),
+    )
 )
 
 

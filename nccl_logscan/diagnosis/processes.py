@@ -1,10 +1,9 @@
-"""Processes and communicators as NCCL's set-up lines show them: who is which rank of what, on which GPU."""
+"""Processes and communicators as NCCL's set-up lines show them: who is which rank of what."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from nccl_logscan.events.model import NcclInit
 
@@ -15,16 +14,6 @@ _MEMBERS = 262_144
 _DEVICES = 64
 # NCCL 2.23 to 2.30 tell of a communicator that was split off by its parent, and give it no id of its own.
 _SPLIT = re.compile(r"\bparent (0x[0-9a-fA-F]{1,32})(?: (?:splitCount|childCount) (\d{1,9}))? color (-?\d{1,10}) ")
-_PCI = re.compile(r"(?:([0-9a-fA-F]{4,8}):)?([0-9a-fA-F]{2}):([0-9a-fA-F]{2})(?:\.([0-7]))?$")
-
-
-@dataclass(frozen=True, slots=True)
-class Gpu:
-    """Where a rank's communicator lives. `bus_id` is NCCL's hexadecimal number of the PCI address."""
-
-    device: int | None = None
-    nvml_device: int | None = None
-    bus_id: str | None = None
 
 
 class Processes:
@@ -36,7 +25,6 @@ class Processes:
         self._limit = limit
         self._known: dict[ProcessId, dict[int | None, tuple[int, int]]] = {}
         self._by_pid: dict[int, list[ProcessId]] = {}
-        self._gpus: dict[tuple[ProcessId, int | None], Gpu] = {}
         self._communicators: dict[str, dict[int, tuple[ProcessId, int | None]]] = {}
         self._handles: dict[tuple[ProcessId, str], str] = {}
         self._size = 0
@@ -61,8 +49,6 @@ class Processes:
             ranks[device] = (event.rank, event.nranks)
             self._process_of_rank = None
         self.world = max(self.world, event.nranks)
-        if event.bus_id is not None and len(self._gpus) < self._limit:
-            self._gpus[process, device] = Gpu(event.cuda_device, event.nvml_device, event.bus_id)
         self._join(event, event.rank, process, device)
 
     def _join(self, event: NcclInit, rank: int, process: ProcessId, device: int | None) -> None:
@@ -110,44 +96,8 @@ class Processes:
                         self._process_of_rank.setdefault(number, process)
         return self._process_of_rank.get(rank)
 
-    def gpu_of(self, rank: int) -> Gpu | None:
-        """Return the GPU of a rank of the world, as its set-up line tells it."""
-        process = self.process_of(rank)
-        for device, (number, nranks) in self._known.get(process, {}).items() if process else ():
-            if (number, nranks) == (rank, self.world):
-                return self._gpus.get((process, device)) if process else None
-        return None
-
-    def rank_on_bus(self, host: str, pci: str) -> int | None:
-        """Return the rank that uses a host's GPU by its PCI address (`0000:3b:00`); None if none, or several do."""
-        bus = bus_number(pci)
-        if bus is None:
-            return None
-        ranks = {
-            self.rank_of(name, pid, device)
-            for ((name, pid), device), gpu in self._gpus.items()
-            if gpu.bus_id is not None and name.partition(".")[0] == host.partition(".")[0] and _hex(gpu.bus_id) == bus
-        }
-        return ranks.pop() if len(ranks) == 1 else None
-
     def members(self, communicator: str) -> Mapping[int, int]:
         """Return rank in a communicator, by its id, → rank in the world, as far as known."""
         members = self._communicators.get(communicator, {})
         found = {rank: self.rank_of(process[0], process[1], device) for rank, (process, device) in members.items()}
         return {rank: world for rank, world in sorted(found.items()) if world is not None}
-
-
-def bus_number(pci: str) -> int | None:
-    """Return a PCI address as NCCL's `busId` numbers it: `0000:3b:00.0` → 0x3b000."""
-    match = _PCI.match(pci.strip())
-    if match is None:
-        return None
-    domain, bus, device, function = (int(part or "0", 16) for part in match.groups())
-    return (domain << 20) | (bus << 12) | (device << 4) | function
-
-
-def _hex(text: str) -> int | None:
-    try:
-        return int(text, 16)
-    except ValueError:
-        return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from nccl_logscan.lines.stamps import STAMP, from_stamp
 from nccl_logscan.position import Position
@@ -83,6 +83,8 @@ def _json_record(at: Position, text: str) -> Unpacked | None:
         return None
     if not isinstance(fields, dict):
         return None
+    if isinstance(fields.get("message"), dict):
+        return _worker_error(at, fields["message"])
     time = next((fields[key] for key in ("time", "timestamp", "ts", "@timestamp", "asctime") if key in fields), None)
     when = from_stamp(time) if isinstance(time, str) and _STAMP.fullmatch(time) else None
     log, stream = fields.get("log"), fields.get("stream")
@@ -94,3 +96,17 @@ def _json_record(at: Position, text: str) -> Unpacked | None:
     if message is None or (time is None and level is None):
         return None
     return Unpacked(at, message, "json", when, level.upper() if level else None)
+
+
+def _worker_error(at: Position, error: dict[str, object]) -> Unpacked | None:
+    """Read the error.json that torchelastic has a worker write when its program raised (error_handler.py, 1.9 to 2.8):
+    the traceback, and when it was, in seconds since 1970.
+    """
+    message, extra = error.get("message"), error.get("extraInfo")
+    if not isinstance(message, str) or not isinstance(extra, dict):
+        return None
+    stack, stamp = extra.get("py_callstack"), str(extra.get("timestamp"))
+    text = stack if isinstance(stack, str) and stack.strip() else message
+    seconds = int(stamp) if stamp.isascii() and stamp.isdecimal() and len(stamp) <= 10 else None
+    when = datetime.fromtimestamp(seconds, UTC) if seconds is not None else None
+    return Unpacked(at, text.rstrip("\n"), "torchelastic-error", when)

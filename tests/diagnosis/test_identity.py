@@ -1,5 +1,5 @@
 from nccl_logscan.diagnosis.excerpts import Excerpts, Site
-from nccl_logscan.diagnosis.identity import Identity
+from nccl_logscan.diagnosis.identity import Identity, Who
 from nccl_logscan.events import Tokeniser
 from nccl_logscan.lines import Peeler
 from nccl_logscan.position import Position
@@ -103,3 +103,44 @@ Root Cause (first observed failure):
     seen = identity_of(log=log).last_seen(1)
     assert seen is not None
     assert seen.text == "step 4"
+
+
+def test_a_communicator_s_ranks_are_known_as_global_ones():
+    log = "".join(init(rank, 4) for rank in range(4))
+    log += init(0, 2, comm_id="0xdef", pid=101) + init(1, 2, comm_id="0xdef", pid=103)
+    assert identity_of(log=log).communicator("0xdef") == {0: 1, 1: 3}
+
+
+def test_a_communicator_that_was_split_off_is_known_by_its_parent_and_colour():
+    split = (
+        "n1:{pid}:{pid} [0] NCCL INFO ncclCommSplit comm 0x9{pid} rank {rank} nranks 2 cudaDev 0 nvmlDev 0 busId 60 "
+        "parent 0x{pid} splitCount 1 color {color} key 0- Init START\n"
+    )
+    log = "".join(init(rank, 4) for rank in range(4))
+    log += "".join(split.format(pid=100 + rank, rank=rank // 2, color=rank % 2) for rank in range(4))
+    assert identity_of(log=log).communicator("0xabc/1/1") == {0: 1, 1: 3}
+
+
+def test_ranks_of_one_process_are_told_apart_by_their_devices():
+    log = "".join(init(rank, 4, pid=100) for rank in range(4))
+    identity = identity_of(log=log + "n1:100:200 [2] NCCL INFO bye\n")
+    seen = identity.last_seen(2)
+    assert seen is not None
+    assert seen.text == "bye"
+    assert identity.rank_of(Who("log", "n1", 100, None, None, None)) is None
+    assert (identity.pid_of(3), identity.host_of(3)) == (100, "n1")
+
+
+def test_the_clock_of_a_file_is_that_of_the_host_that_wrote_it():
+    identity = identity_of(
+        **{"a.log": init(0, 2), "b.log": init(1, 2, host="n2"), "c.log": "[rank1]: x\n", "d.log": "x\n"}
+    )
+    assert [identity.place_of(name) for name in ("a.log", "b.log", "c.log", "d.log", "n3.cluster")] == [
+        *("n1", "n2", "n2", "d.log", "n3"),
+    ]
+
+
+def test_the_times_of_a_file_that_several_hosts_write_are_of_no_one_clock():
+    identity = identity_of(**{"all.log": init(0, 2) + init(1, 2, host="n2"), "b.log": "[rank0]: x\n[rank1]: x\n"})
+    assert identity.place_of("all.log") is None
+    assert identity.place_of("b.log") is None
