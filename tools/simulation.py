@@ -122,6 +122,7 @@ def run_job(seed: int, folder: Path, fixed: dict[str, Any]) -> Job:
     scenario = draw(seed, **fixed)
     truth = simulate(seed, folder, **fixed)
     started = time.perf_counter()
+    rule: str | None
     try:
         result = scan([folder])
     except InputError:
@@ -237,7 +238,7 @@ def _table(title: str, jobs: Sequence[Job], key: Callable[[Job], str], order: Se
 def _scaling() -> int:
     rows = []
     for ranks in (64, 512, 4096):
-        for chatter in (1, 10):
+        for chatter in (1, 22):
             with tempfile.TemporaryDirectory(prefix="simulation-") as folder:
                 command = [sys.executable, __file__, "--one", str(ranks), str(chatter), folder]
                 simulate(7, folder, **_scaled(ranks, chatter))
@@ -260,7 +261,8 @@ def _scaled(ranks: int, chatter: int) -> dict[str, Any]:
         gpus=8,
         style="logging",
         steps=30,
-        fault_step=20,
+        fault_step=11,
+        nccl_debug="WARN",
         chatter=chatter,
         network="ib",
     )

@@ -29,8 +29,6 @@ _CATEGORY = {
     "healthy": "none",
 }
 _ALSO = {
-    "late": ("storage_stall",),
-    "late_subgroup": ("storage_stall",),
     **dict.fromkeys(("skip", "extra", "other_op", "other_shape", "other_dtype", "swap"), ("collective_timeout",)),
     "peer_vanishes": ("socket_bootstrap",),
     "mixed_driver": ("version_mismatch",),
@@ -51,7 +49,7 @@ def truth_of(scene: Scene, left: set[str], failure: Failure | None) -> Truth:
     job, scenario, fault = scene.job, scene.scenario, scene.scenario.fault
     marks: set[Any] = set().union(*(scene.folder.marks[name] for name in left if name in scene.folder.marks))
     who, what = _left(scene, marks, failure)
-    also = _ALSO.get(fault, ())
+    also = _ALSO.get(fault, ("storage_stall",) if fault in {"late", "late_subgroup"} and scenario.hint else ())
     if fault in DEATHS and not what:
         also = (*also, "process_death", "collective_timeout", "infiniband", "socket_bootstrap")
     nobody = fault in _NOBODY

@@ -50,7 +50,7 @@ class Scene:
         if scenario.layout in {"torchelastic", "ray"}:
             numbered = scenario.layout == "torchelastic" and scenario.hosts == 1
             return numbered or scenario.style == "logging" or scenario.nccl_debug == "INFO"
-        return scenario.prefix == "tee" and scenario.hosts == 1
+        return scenario.prefix in {"tee", "role"} and scenario.hosts == 1
 
     def tells_rank_of_pid(self) -> bool:
         """Whether a reader can say which rank a process was that only a kernel names."""
