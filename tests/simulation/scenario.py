@@ -130,7 +130,7 @@ def draw(seed: int, **overrides: Any) -> Scenario:
     gpus = overrides.get("gpus") or rng.choice((1, 2, 4, 4, 8, 8, 8))
     ranks = overrides.get("ranks") or rng.choice((2, 4, 6, 8, 8, 16, 16, 24, 32, 32, 64, 96, 128, 256, 512))
     if fault in {"late_subgroup", "swap"} and "ranks" not in overrides:
-        ranks = max(ranks, 4)
+        ranks = ranks if ranks % 4 == 0 else 8  # a subgroup of two, and two of those
     if fault in {*NETWORK, *STARTUP} and "gpus" not in overrides:
         gpus = min(gpus, max(1, ranks // 2))  # else there is one host only
     gpus = next(size for size in range(min(gpus, ranks), 0, -1) if ranks % size == 0)
