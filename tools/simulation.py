@@ -34,7 +34,7 @@ _REPORT = _ROOT / "reports" / "simulation.md"
 _OUTCOMES = ("right", "host", "honest", "missed", "wrong")
 _MEANINGS = {
     "right": "the culprit is named, or nobody is where nobody is to blame",
-    "host": "a rank is to blame, and only its host is named",
+    "host": "a rank is to blame and only its host is named, or a host and only its address as the peer",
     "honest": "no name, and the surviving files do not tell it",
     "missed": "no name, though the surviving files tell it",
     "wrong": "another rank or host is named",
@@ -122,25 +122,27 @@ def run_job(seed: int, folder: Path, fixed: dict[str, Any]) -> Job:
     scenario = draw(seed, **fixed)
     truth = simulate(seed, folder, **fixed)
     started = time.perf_counter()
+    rule: str | None
     try:
         result = scan([folder])
     except InputError:
-        got, rule, confidence, rank, host = "unknown", "refused", 0.0, None, None
+        got, rule, confidence, rank, host, peer = "unknown", "refused", 0.0, None, None, None
     else:
         verdict = result.diagnosis
         got, rank, host = str(verdict.category), verdict.culprit.rank, verdict.culprit.host
+        peer = verdict.culprit.peer
         rule, confidence = (verdict.finding.rule.id if verdict.finding else None), verdict.confidence
     return Job(
         seed=seed,
         fault=truth.fault,
         layout=truth.layout,
         ranks=scenario.ranks,
-        culprit=culprit_outcome(truth, rank, host),
+        culprit=culprit_outcome(truth, rank, host, peer),
         category=category_outcome(truth, got),
         got=got,
         rule=rule,
         confidence=confidence,
-        named=f"rank {rank}, host {host}",
+        named=f"rank {rank}, host {host}" + (f", peer {peer}" if peer else ""),
         wanted=f"rank {truth.culprit}, host {truth.host}, {truth.category}",
         lost=truth.lost_files,
         bytes=sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()),
@@ -151,7 +153,7 @@ def run_job(seed: int, folder: Path, fixed: dict[str, Any]) -> Job:
     )
 
 
-def culprit_outcome(truth: Truth, rank: int | None, host: str | None) -> str:
+def culprit_outcome(truth: Truth, rank: int | None, host: str | None, peer: str | None = None) -> str:
     """Judge the name a verdict gives: right, host, honest, missed or wrong.
 
     Where a host is to blame, any of its ranks or names is right; where a rank is, the rank must be.
@@ -161,6 +163,8 @@ def culprit_outcome(truth: Truth, rank: int | None, host: str | None) -> str:
     on_host = host is None or host in truth.hosts_of_culprit or host.split(".")[0] in truth.hosts_of_culprit
     if truth.culprit is None:
         named = rank is not None or host is not None
+        if not named and peer is not None and peer.split("<")[0] in truth.hosts_of_culprit:
+            return "host"
         right = on_host and (rank is None or rank in truth.ranks_of_host)
     else:
         named = rank is not None
@@ -221,7 +225,7 @@ def _table(title: str, jobs: Sequence[Job], key: Callable[[Job], str], order: Se
     for job in jobs:
         groups[key(job)].append(job)
     lines = [
-        f"| {title} | jobs | right | host only | honest | missed | wrong | category right | also | wrong or missed |",
+        f"| {title} | jobs | right | host | honest | missed | wrong | category right | also | wrong or missed |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for name in order:
@@ -237,7 +241,7 @@ def _table(title: str, jobs: Sequence[Job], key: Callable[[Job], str], order: Se
 def _scaling() -> int:
     rows = []
     for ranks in (64, 512, 4096):
-        for chatter in (1, 10):
+        for chatter in (1, 22):
             with tempfile.TemporaryDirectory(prefix="simulation-") as folder:
                 command = [sys.executable, __file__, "--one", str(ranks), str(chatter), folder]
                 simulate(7, folder, **_scaled(ranks, chatter))
@@ -260,7 +264,8 @@ def _scaled(ranks: int, chatter: int) -> dict[str, Any]:
         gpus=8,
         style="logging",
         steps=30,
-        fault_step=20,
+        fault_step=11,
+        nccl_debug="WARN",
         chatter=chatter,
         network="ib",
     )

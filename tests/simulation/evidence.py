@@ -29,8 +29,6 @@ _CATEGORY = {
     "healthy": "none",
 }
 _ALSO = {
-    "late": ("storage_stall",),
-    "late_subgroup": ("storage_stall",),
     **dict.fromkeys(("skip", "extra", "other_op", "other_shape", "other_dtype", "swap"), ("collective_timeout",)),
     "peer_vanishes": ("socket_bootstrap",),
     "mixed_driver": ("version_mismatch",),
@@ -50,8 +48,8 @@ def truth_of(scene: Scene, left: set[str], failure: Failure | None) -> Truth:
     """The truth; `left`: the names of the files that survived."""
     job, scenario, fault = scene.job, scene.scenario, scene.scenario.fault
     marks: set[Any] = set().union(*(scene.folder.marks[name] for name in left if name in scene.folder.marks))
-    who, what = _left(scene, marks, failure)
-    also = _ALSO.get(fault, ())
+    who, what = _left(scene, marks, failure, left)
+    also = _ALSO.get(fault, ("storage_stall",) if fault in {"late", "late_subgroup"} and scenario.hint else ())
     if fault in DEATHS and not what:
         also = (*also, "process_death", "collective_timeout", "infiniband", "socket_bootstrap")
     nobody = fault in _NOBODY
@@ -75,7 +73,7 @@ def truth_of(scene: Scene, left: set[str], failure: Failure | None) -> Truth:
     )
 
 
-def _left(scene: Scene, marks: set[Any], failure: Failure | None) -> tuple[bool, bool]:
+def _left(scene: Scene, marks: set[Any], failure: Failure | None, left: set[str]) -> tuple[bool, bool]:
     """Whether the surviving files tell who, and what."""
     fault = scene.scenario.fault
     kinds = {mark[0] for mark in marks}
@@ -83,7 +81,7 @@ def _left(scene: Scene, marks: set[Any], failure: Failure | None) -> tuple[bool,
         assert failure is not None
         return _hang(marks, failure), bool(kinds & {"voice", "anonymous", "dump", "detail"})
     if fault in DEATHS:
-        return _death(scene, marks, kinds)
+        return _death(scene, marks, scene.folder.file_of(scene.culprit, nccl=True) in left)
     if fault == "ib_down":
         by_peers = len({mark[1] for mark in marks if mark[0] == "peer"}) > 1
         by_itself = len({mark[1] for mark in marks if mark[0] == "self"}) > 1
@@ -118,10 +116,16 @@ def _hang(marks: set[Any], failure: Failure) -> bool:
     return speaking == everyone or (others <= dumps and culprit not in dumps)
 
 
-def _death(scene: Scene, marks: set[Any], kinds: set[str]) -> tuple[bool, bool]:
+def _death(scene: Scene, marks: set[Any], nccl_left: bool) -> tuple[bool, bool]:
+    """`nccl_left`: the culprit's file of NCCL's lines survived."""
     fault = scene.scenario.fault
-    by_pid = scene.tells_rank_of_pid()
-    known = "launcher" in kinds or ("ray" in kinds and by_pid) or bool(marks & {("own", True), ("traceback", True)})
+    kinds = {mark[0] for mark in marks}
+    named = scene.scenario.style == "logging" and scene.scenario.layout == "ray"
+    by_pid = scene.tells_rank_of_pid() and (nccl_left or named)
+    spoke = bool(marks & {("own", True), ("traceback", True)})
+    by_itself = ("traceback", True) in marks and scene.torch.hooks
+    in_own = spoke and (nccl_left or not scene.needs_nccl(by_itself))
+    known = "launcher" in kinds or ("ray" in kinds and by_pid) or in_own
     if fault in {"sigkill", "sigsegv"}:
         return known, bool(kinds & {"launcher", "ray", "own"})
     if fault == "host_oom":

@@ -44,6 +44,7 @@ class Failure:
         self.silent: set[int] = set()
         self.dumping: list[int] = []
         self.error_files: dict[int, str] = {}
+        self._hung: set[int] = set()
         self._said: list[tuple[float, int, str, int, str, object, bool]] = []
 
     def write(self) -> None:
@@ -108,14 +109,20 @@ class Failure:
             mine = [(call.enqueued + limit + self.rng.uniform(0.0, 0.1), call) for call in open_calls(calls)]
             if mine:
                 fires[rank] = sorted(mine, key=lambda fire: fire[0])
-                wait = self.rng.uniform(4, 20) if self.torch.dumps else self.rng.uniform(0.05, 0.6)
-                self.natural.setdefault(rank, (fires[rank][0][0] + wait, -6))
+                self.natural.setdefault(rank, (fires[rank][0][0] + self._wait(rank), -6))
         self.settle()
         alive = [(mine[0][0], rank) for rank, mine in fires.items() if self._alive(rank, mine[0][0])]
         for rank, mine in fires.items():
             self._fire(rank, mine)
         if alive and self.torch.dumps:
             self._notify(*min(alive), fires)
+
+    def _wait(self, rank: int) -> float:
+        """How long a rank lives after its time-out: it dumps first, and now and then hangs in aborting."""
+        if self.torch.release >= (2, 3) and self.rng.random() < 0.1:
+            self._hung.add(rank)
+            return 480 + self.rng.uniform(0, 30)
+        return self.rng.uniform(4, 20) if self.torch.dumps else self.rng.uniform(0.05, 0.6)
 
     def _alive(self, rank: int, at: float) -> bool:
         return rank not in self.silent and self.ends.get(rank, (_NEVER, 0))[0] > at
@@ -136,7 +143,11 @@ class Failure:
         end, code = self.ends.get(rank, (0.0, 0))
         if not said or code != -6:
             return
-        self.say(rank, end, self.torch.abort(self.scene.speaker(rank, end), mine[0][1].group, self.torch.dumps))
+        who = self.scene.speaker(rank, end)
+        if rank in self._hung:
+            self.say(rank, end, self.torch.stuck(who, self.job.group("world", 0)))
+        else:
+            self.say(rank, end, self.torch.abort(who, mine[0][1].group, self.torch.dumps))
 
     def _frames(self, call: Call) -> list[str]:
         if not self.job.scenario.frames or self.recorder is None:

@@ -109,8 +109,8 @@ class Folder:
     def _tag(self, rank: int, text: str) -> str:
         if self.prefix == "srun":
             return f"{rank:>{self._width}}: {text}"
-        if self.prefix == "tee":
-            return f"[default{self.job.local(rank)}]:{text}"
+        if self.prefix in {"tee", "role"}:
+            return f"[{'default' if self.prefix == 'tee' else 'rank'}{self.job.local(rank)}]:{text}"
         return text
 
     def _stamp(self, text: str, host: int) -> str:

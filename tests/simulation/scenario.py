@@ -35,11 +35,12 @@ class Scenario:
     """One job. `seed` decides what the other fields leave open (names, jitter, which rank, which files are lost).
 
     `tensor`, `pipeline`: sizes of those groups, 1 for none; the data-parallel size is what remains of `ranks`.
-    `timeout_s`: of all process groups. `skew_s`: each host's clock is off by up to so much. `lost`: the share of files
-    that is removed at the end. `chatter`: lines that a rank prints a step. `ring`: entries of the flight recorder.
-    `hint`: a late rank says what it is at before it stalls. `detail`:
-    TORCH_DISTRIBUTED_DEBUG=DETAIL. `desync`: TORCH_NCCL_DESYNC_DEBUG=1. `event`: the
-    host of a broken adapter reports it. `culprit`: the rank at fault; None: drawn.
+    `prefix`: what collects the output puts before each line: srun --label, torchrun --tee (role: with --role rank), a
+    container runtime. `timeout_s`: of all process groups. `skew_s`: each host's clock is off by up to so much. `lost`:
+    the share of files that is removed at the end. `chatter`: lines that a rank prints a step. `ring`: entries of the
+    flight recorder. `hint`: a late rank says what it is at before it stalls. `detail`: TORCH_DISTRIBUTED_DEBUG=DETAIL.
+    `desync`: TORCH_NCCL_DESYNC_DEBUG=1. `event`: the host of a broken adapter reports it. `culprit`: the rank at fault;
+    None: drawn.
     """
 
     seed: int
@@ -127,12 +128,12 @@ def draw(seed: int, **overrides: Any) -> Scenario:
     fault = overrides.get("fault") or FAULTS[seed % len(FAULTS)]
     layout = overrides.get("layout") or rng.choice([one for one in LAYOUTS if one != "dumps" or fault in HANGS])
     gpus = overrides.get("gpus") or rng.choice((1, 2, 4, 4, 8, 8, 8))
-    ranks = overrides.get("ranks") or rng.choice((2, 4, 8, 8, 16, 16, 32, 32, 64, 128, 256, 512))
+    ranks = overrides.get("ranks") or rng.choice((2, 4, 6, 8, 8, 16, 16, 24, 32, 32, 64, 96, 128, 256, 512))
     if fault in {"late_subgroup", "swap"} and "ranks" not in overrides:
-        ranks = max(ranks, 4)
+        ranks = ranks if ranks % 4 == 0 else 8  # a subgroup of two, and two of those
     if fault in {*NETWORK, *STARTUP} and "gpus" not in overrides:
         gpus = min(gpus, max(1, ranks // 2))  # else there is one host only
-    gpus = min(gpus, ranks)
+    gpus = next(size for size in range(min(gpus, ranks), 0, -1) if ranks % size == 0)
     tensor, pipeline = _parallel(rng, fault, ranks, gpus)
     torch = rng.choice([one for one in _TORCH if layout != "dumps" or numbers(one) >= (2, 4)])
     torch = str(overrides.get("torch", torch))
@@ -146,8 +147,8 @@ def draw(seed: int, **overrides: Any) -> Scenario:
     if fault in NETWORK and nccl_debug == "NONE":
         nccl_debug = "WARN"
     prefixes = {
-        "driver": ("none", "none", "srun", "tee", "cri"),
-        "node_files": ("none", "tee", "cri"),
+        "driver": ("none", "none", "srun", "tee", "role", "cri"),
+        "node_files": ("none", "tee", "role", "cri"),
         "nccl_files": ("none", "srun"),
     }
     network = {"ib_down": "ib", "peer_vanishes": "socket"}.get(fault) or rng.choice(("ib", "socket"))

@@ -50,10 +50,16 @@ class Scene:
         if scenario.layout in {"torchelastic", "ray"}:
             numbered = scenario.layout == "torchelastic" and scenario.hosts == 1
             return numbered or scenario.style == "logging" or scenario.nccl_debug == "INFO"
-        return scenario.prefix == "tee" and scenario.hosts == 1
+        return scenario.prefix in {"tee", "role"} and scenario.hosts == 1
+
+    def needs_nccl(self, by_itself: bool) -> bool:
+        """Whether only NCCL's lines about a process tell whose its file is."""
+        scenario = self.scenario
+        numbered = scenario.layout == "torchelastic" and scenario.hosts == 1
+        named = by_itself or numbered or scenario.style == "logging"
+        return scenario.layout in {"torchelastic", "ray"} and not named
 
     def tells_rank_of_pid(self) -> bool:
         """Whether a reader can say which rank a process was that only a kernel names."""
-        return self.scenario.nccl_debug == "INFO" or (
-            self.scenario.layout == "ray" and self.tells_rank(by_itself=False)
-        )
+        named = self.scenario.layout == "ray" and self.scenario.style == "logging"
+        return self.scenario.nccl_debug == "INFO" or named

@@ -141,7 +141,7 @@ class TorchWords:
             "milliseconds before timing out."
         )
         self._reasons.setdefault(who.rank, said)
-        lines = {(1, 13): 821, (2, 1): 475, (2, 3): 523, (2, 4): 607}
+        lines: dict[tuple[int, ...], int] = {(1, 13): 821, (2, 1): 475, (2, 3): 523, (2, 4): 607}
         yield from self.c10(who, "E", said + desync, lines.get(self.release, 632)).split("\n")
         group = self.group(call.group, who.rank)
         works = f"last enqueued NCCL work: {status.enqueued}, last completed NCCL work: {status.completed}."
