@@ -42,7 +42,7 @@ from nccl_logscan.recorder.read import DumpError, read_dump
 from nccl_logscan.remedy.plan import make_plan
 from nccl_logscan.rulebook.load import builtin_rulebook
 from nccl_logscan.rulebook.rule import Rulebook
-from nccl_logscan.sources import Kind, Limits, open_sources
+from nccl_logscan.sources import Kind, Limits, kind_of, open_sources
 from nccl_logscan.sources.line_source import LineSource, TextSource
 from nccl_logscan.sources.raw import RawLine
 from nccl_logscan.taxonomy import Role
@@ -83,9 +83,16 @@ def scan(
 
 
 def scan_text(log: str | Mapping[str, str], rulebook: Rulebook, options: Options | None = None) -> ScanResult:
-    """Scan a text, or texts by name, as `scan` scans files."""
-    texts = {"log": log} if isinstance(log, str) else log
-    return _scan([TextSource(name, text) for name, text in texts.items()], rulebook, options or Options())
+    """Scan a text, or texts by name, as `scan` scans files: of these, JSON may be a flight recorder's dump."""
+    if isinstance(log, str):
+        return _scan([TextSource("log", log)], rulebook, options or Options())
+    sources = [TextSource(name, text, _kind_of_text(text, name)) for name, text in log.items()]
+    return _scan(sources, rulebook, options or Options())
+
+
+def _kind_of_text(text: str, name: str) -> Kind:
+    is_dump = text.startswith("{") and kind_of(text.encode("utf-8", "surrogatepass"), name) is Kind.FLIGHT_RECORDER
+    return Kind.FLIGHT_RECORDER if is_dump else Kind.TEXT
 
 
 def _scan(sources: Sequence[LineSource], rulebook: Rulebook, options: Options) -> ScanResult:

@@ -22,6 +22,7 @@ from nccl_logscan.pipeline import scan_text
 from nccl_logscan.position import Position
 from nccl_logscan.rulebook.read import RuleFile
 from nccl_logscan.rulebook.rule import Example, Matcher, Rule, Rulebook
+from nccl_logscan.sources import kind_of
 from nccl_logscan.sources.raw import RawLine
 from nccl_logscan.taxonomy import Category, Role
 
@@ -109,7 +110,9 @@ def _silence(rule: Rule, example: Example, findings: Sequence[Finding]) -> str:
     return f"does not fire the rule, which asks for {wanted}{fired}; its log is read as {read}"
 
 
-def _read_as(log: str, *, limit: int = 6) -> list[tuple[str, str]]:
+def _read_as(log: str | Mapping[str, str], *, limit: int = 6) -> list[tuple[str, str]]:
+    if not isinstance(log, str):
+        return [(kind_of(text.encode(), name), name) for name, text in log.items()]
     peeler, tokeniser = Peeler(), Tokeniser()
     lines = [RawLine(Position("log", number, 0), text) for number, text in enumerate(log.splitlines(), 1)]
     peeled = [line for raw in lines for line in peeler.peel(raw)] + list(peeler.finish())
@@ -162,7 +165,7 @@ def _asking(rule: Rule, match: Matcher) -> Rulebook:
     return Rulebook({rule.id: replace(rule, match=match)}, "")
 
 
-def _fires(rulebook: Rulebook, log: str) -> bool:
+def _fires(rulebook: Rulebook, log: str | Mapping[str, str]) -> bool:
     return bool(_findings(log, rulebook))
 
 

@@ -29,7 +29,18 @@ TEARDOWN = 25
 # Faults that stand although the job went on, since the run's result is what failed.
 _LASTING = frozenset({Category.MIXED_PRECISION_OVERFLOW})
 _WATCHDOG = frozenset(
-    {"torch.watchdog-timeout", "rank-behind", "rank-absent", "watchdog-mismatch", "collective-order", "all-entered"}
+    {
+        "torch.watchdog-timeout",
+        "rank-behind",
+        "rank-absent",
+        "watchdog-mismatch",
+        "collective-order",
+        "peer-call-missing",
+        "alone-in-call",
+        "not-started",
+        "rank-late",
+        "all-entered",
+    }
 )
 _EXITS = frozenset({"elastic.exit", "process.exit"})
 _RAISED = frozenset({"python.exception"})

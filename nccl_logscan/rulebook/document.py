@@ -267,12 +267,15 @@ class ReferenceDocument(_Strict):
     url: Url
 
 
+Log = Words | dict[Line, Words]
+
+
 class HitDocument(_Strict):
     """A log on which the rule must fire."""
 
     name: Line
     source: Words = Field(description="Where the log is from, or the format string it was written from")
-    log: Words = Field(description="The lines as a program prints them, prefixes and all")
+    log: Log = Field(description="The lines as a program prints them, prefixes and all; of several files, by name")
     captures: dict[str, str] = Field(default={}, description="What the rule must capture, exactly; quote numbers")
     also: list[IdOrGlob] = Field([], description="Other rules that may fire on this log")
 
@@ -282,7 +285,7 @@ class MissDocument(_Strict):
 
     name: Line
     source: Words | None = Field(None, description="Where the log is from")
-    log: Words = Field(description="The lines as a program prints them, prefixes and all")
+    log: Log = Field(description="The lines as a program prints them, prefixes and all; of several files, by name")
 
 
 class ExamplesDocument(_Strict):

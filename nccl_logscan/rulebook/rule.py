@@ -159,10 +159,12 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A log and what the rule must make of it: `captures` for a hit; `also` names other rules that fire on it."""
+    """A log, or a job's files by name, and what the rule must make of it: `captures` for a hit; `also` names other
+    rules that fire on it.
+    """
 
     name: str
-    log: str
+    log: str | Mapping[str, str]
     source: str
     captures: Mapping[str, str] = field(default_factory=dict)
     also: tuple[str, ...] = ()

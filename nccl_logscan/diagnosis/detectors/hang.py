@@ -12,6 +12,7 @@ from nccl_logscan.diagnosis.detectors.detection import Detection, Scene
 from nccl_logscan.diagnosis.excerpts import TEXT_LIMIT, Excerpt, Site
 from nccl_logscan.diagnosis.hang.accounts import Account, Accounts, group_key
 from nccl_logscan.diagnosis.hang.blame import Blame, Fault, Roll, find_blame
+from nccl_logscan.diagnosis.hang.lateness import find_late
 from nccl_logscan.diagnosis.hang.mismatch import Mismatch, find_mismatches, odd_ones
 from nccl_logscan.diagnosis.hang.progress import UNKNOWN, WORLD, Progress, Standing
 from nccl_logscan.diagnosis.hang.recordings import Recordings
@@ -39,6 +40,9 @@ _DETECTORS = {
     Fault.BEHIND: "rank-behind",
     Fault.ABSENT: "rank-absent",
     Fault.ORDER: "collective-order",
+    Fault.UNMET: "peer-call-missing",
+    Fault.ALONE: "alone-in-call",
+    Fault.NOT_STARTED: "not-started",
     Fault.ENTERED: "all-entered",
 }
 
@@ -63,7 +67,7 @@ class _Stage:
 class Hang:
     """Compares the ranks' accounts and dumps: names those that never entered, those that differ, and the rings."""
 
-    names: ClassVar[tuple[str, ...]] = (*_DETECTORS.values(), "watchdog-mismatch")
+    names: ClassVar[tuple[str, ...]] = (*_DETECTORS.values(), "watchdog-mismatch", "rank-late")
     kinds: ClassVar[frozenset[str]] = frozenset(
         {"torch.watchdog-timeout", "torch.work-status", "torch.dump-signal", "log.text", "train.step"}
     )
@@ -107,7 +111,8 @@ class Hang:
         for mismatch in mismatches:
             yield _mismatched(mismatch, stage)
         if not mismatches:
-            yield from _waited_for(recorded.completed_by(told), (told, recorded), stage, scene)
+            waited = [*_waited_for(recorded.completed_by(told), (told, recorded), stage, scene)]
+            yield from waited or _came_late(stage)
 
     def standings(self, identity: Identity, recordings: Recordings) -> tuple[RankStanding, ...]:
         """Return where every rank stood in each group, by rank; empty where nobody waited."""
@@ -232,7 +237,7 @@ def _waited_for(
     identity = scene.identity
     world = max(identity.world_size or 0, max(progress.standings) + 1)
     roll = Roll(world, (identity.stated_world or 0) >= world, identity.hears)
-    blame = find_blame(progress, roll)
+    blame = find_blame(progress, roll, stage.recordings.habit)
     if blame is None or (blame.fault is Fault.ABSENT and len(blame.ranks) > blame.needed):
         return
     shown = ", ".join(str(rank) for rank in blame.ranks[:_NAMED]) + (", ..." if len(blame.ranks) > _NAMED else "")
@@ -256,6 +261,30 @@ def _waited_for(
         blame.ranks if 0 < len(blame.ranks) <= _NAMED else (),
         count=max(len(blame.ranks), 1),
         notes=(*_notes(blame, stage), *_agreement(sides, roll)),
+    )
+
+
+def _came_late(stage: _Stage) -> Iterator[Detection]:
+    """The rank that came in the end, later than the others' time-out; only the dumps' times tell."""
+    late = find_late(stage.recordings)
+    if late is None:
+        return
+    others = [rank for rank in stage.recordings.ranks if rank != late.rank]
+    excerpts, orders = _proof([late.rank, *others[:3]], stage, late.group, late.sequence)
+    yield Detection(
+        "rank-late",
+        tuple(excerpts),
+        min(orders),
+        max(orders),
+        {
+            "rank": str(late.rank),
+            "collective": late.operation,
+            "sequence": str(late.sequence),
+            "seconds": f"{late.seconds:.1f}",
+            "timeout": f"{late.timeout:g}",
+            "process_group": late.group,
+        },
+        (late.rank,),
     )
 
 

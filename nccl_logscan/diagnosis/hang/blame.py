@@ -6,20 +6,33 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from nccl_logscan.diagnosis.hang.progress import UNKNOWN, WORLD, Progress, Wait, in_order
+
+
+class Call(NamedTuple):
+    """A collective of a group by its number."""
+
+    group: str
+    sequence: int
 
 
 class Fault(StrEnum):
     """What the waits end in.
 
     behind: a rank that waits in nothing and has not issued a call that others wait in. absent: a rank that is not
-    heard of. order: ranks that wait for each other in a ring. entered: a call that all its ranks have issued.
+    heard of. order: ranks that wait for each other in a ring. unmet: a ring that a rank closed which left out its part
+    of a point-to-point call. alone: a call that all its ranks have issued and all but one completed. not-started: one
+    that has not begun on some ranks' devices. entered: a call that all its ranks have issued.
     """
 
     BEHIND = "behind"
     ABSENT = "absent"
     ORDER = "order"
+    UNMET = "unmet"
+    ALONE = "alone"
+    NOT_STARTED = "not-started"
     ENTERED = "entered"
 
 
@@ -59,6 +72,8 @@ class _Missing:
 
 # How many ranks that wait in the same call are asked for the order in which they issued theirs.
 _WITNESSES = 64
+# In these the rank that does not end may be the one that all others took for another: records do not hold the root.
+_ROOTED = ("broadcast", "_broadcast", "reduce", "gather", "scatter")
 _Edge = tuple[str, Wait, _Missing]
 
 
@@ -74,37 +89,46 @@ class Roll:
     heard: Callable[[int], bool]
 
 
-def find_blame(progress: Progress, roll: Roll) -> Blame | None:
+Habit = Callable[["Call", "Call"], int | None]
+"""Tells in which order ranks issue two calls, -1 or 1, as far as records show; None where they don't."""
+
+
+def find_blame(progress: Progress, roll: Roll, habit: Habit = lambda _one, _other: None) -> Blame | None:
     """Return what the waits end in; None if nobody waits, or the evidence does not tell who has to come."""
     waiting = progress.waiting()
-    return _Search(progress, roll, waiting).end() if waiting else None
+    return _Search(progress, roll, waiting, habit).end() if waiting else None
 
 
 class _Search:
     """One walk along all waits at once: every edge starts at a rank that waits."""
 
-    def __init__(self, progress: Progress, roll: Roll, waiting: list[int]) -> None:
+    def __init__(self, progress: Progress, roll: Roll, waiting: list[int], habit: Habit) -> None:
+        self._habit = habit
         self._progress = progress
         self._roll = roll
         self._waiting = waiting
         self._waits = {rank: progress.waits(rank) for rank in waiting}
-        self._known: dict[tuple[str, Wait], _Missing] = {}
+        self._known: dict[tuple[str, int | None], _Missing] = {}
         self._edges: dict[int, list[_Edge]] = {
-            rank: [(group, wait, self._missing(group, wait)) for group, wait in in_order(self._waits[rank])]
+            rank: [(group, wait, self._missing(rank, group, wait)) for group, wait in in_order(self._waits[rank])]
             for rank in waiting
         }
 
-    def _missing(self, group: str, wait: Wait) -> _Missing:
-        key = (group, Wait(wait.sequence, None, None, wait.peer, wait.met))
+    def _missing(self, rank: int, group: str, wait: Wait) -> _Missing:
+        if wait.peer is not None:
+            return self._ask_peer(rank, wait.peer, wait)
+        key = (group, wait.sequence)
         if key not in self._known:
-            self._known[key] = self._ask_peer(wait) if wait.peer is not None else self._ask_members(group, wait)
+            self._known[key] = self._ask_members(group, wait)
         return self._known[key]
 
-    @staticmethod
-    def _ask_peer(wait: Wait) -> _Missing:
-        peer = frozenset() if wait.peer is None else frozenset({wait.peer})
-        none: frozenset[int] = frozenset()
-        return _Missing(peer if wait.met is False else none, peer if wait.met is None else none)
+    def _ask_peer(self, rank: int, peer: int, wait: Wait) -> _Missing:
+        """Whether the other end has done its part, and if it has, whether something before that holds it up."""
+        one, none = frozenset({peer}), frozenset[int]()
+        if wait.met is not True:
+            return _Missing(one if wait.met is False else none, one if wait.met is None else none)
+        first = next(iter(self._waits.get(peer, {}).values()), None)
+        return _Missing(none, none, one if first is not None and first.peer != rank else none)
 
     def _ask_members(self, group: str, wait: Wait) -> _Missing:
         if group == UNKNOWN:
@@ -121,13 +145,17 @@ class _Search:
                 behind.add(rank)
             elif reached is None:
                 unseen.add(rank)
-            elif self._is_held(rank, group):
+            elif self._is_held(rank, group, wait):
                 held.add(rank)
         return _Missing(frozenset(behind), frozenset(unseen) if members is not None else frozenset(), frozenset(held))
 
-    def _is_held(self, rank: int, group: str) -> bool:
-        """Whether a rank's call in a group stands behind an unfinished one that it issued before in another group."""
-        return rank in self._waits and self._issued_later(rank, group)
+    def _is_held(self, rank: int, group: str, wait: Wait) -> bool:
+        """Whether a rank's collective in a group stands behind an unfinished call that it issued before."""
+        own = self._waits.get(rank, {}).get(group)
+        if own is None:
+            return False
+        earlier = own.sequence is not None and wait.sequence is not None and own.sequence < wait.sequence
+        return earlier or own.peer is not None or self._issued_later(rank, group)
 
     def _members(self, group: str) -> tuple[int, ...] | range | None:
         members = self._progress.members.get(group)
@@ -142,7 +170,7 @@ class _Search:
         unseen = {rank for _, _, missing in self._all() for rank in missing.unseen}
         needed = {rank for _, _, missing in self._all() for rank in missing.all}
         through = tuple(sorted(waits & needed))
-        if late := behind - waits:
+        if (late := behind - waits) and 2 * len(late) <= len(self._waits) + len(late):
             return self._blame(Fault.BEHIND, self._latest(late), through)
         if absent := unseen - waits:
             one = next(iter(absent)) if len(absent) == 1 else None
@@ -150,7 +178,7 @@ class _Search:
             return self._blame(Fault.ABSENT, sorted(absent), through, accused)
         stuck = [rank for rank in self._waiting if not any(missing.all for _, _, missing in self._edges[rank])]
         if not stuck and through:
-            return self._ring(through)
+            return self._ring(through) if self._is_proven() else None
         told = [rank for rank in stuck if all(self._is_told(group, wait) for group, wait, _ in self._edges[rank])]
         return self._entered(told, through) if told else self._left_over(through)
 
@@ -188,15 +216,23 @@ class _Search:
     def _all(self) -> list[_Edge]:
         return [edge for edges in self._edges.values() for edge in edges]
 
+    def _is_proven(self) -> bool:
+        """Whether each edge of the waits is told, none only guessed from silence."""
+        return not any(missing.unseen for _, _, missing in self._all())
+
     def _latest(self, late: set[int]) -> list[int]:
-        """The ranks that are the furthest behind in the group in which the most ranks wait for them."""
-        group = Counter(group for group, _, missing in self._all() if missing.behind & late).most_common(1)[0][0]
-        reached = {}
-        for rank in late:
-            standing = self._progress.standings.get(rank, {}).get(group)
-            reached[rank] = -1 if standing is None or standing.enqueued is None else standing.enqueued
-        least = min(reached.values())
-        return sorted(rank for rank, enqueued in reached.items() if enqueued == least)
+        """The late ranks without those that came further than another late one in a group that waits for both."""
+        ahead: set[int] = set()
+        for group in {group for group, _, missing in self._all() if missing.behind & late}:
+            members = self._members(group)
+            reached = {rank: self._reached(rank, group) for rank in late if members is None or rank in members}
+            least = min(reached.values())
+            ahead.update(rank for rank, number in reached.items() if number > least)
+        return sorted(late - ahead) or sorted(late)
+
+    def _reached(self, rank: int, group: str) -> int:
+        standing = self._progress.standings.get(rank, {}).get(group)
+        return -1 if standing is None or standing.enqueued is None else standing.enqueued
 
     def _blame(self, fault: Fault, ranks: list[int], through: tuple[int, ...], accused: int | None = None) -> Blame:
         if fault is Fault.BEHIND and len(ranks) == 1:
@@ -223,15 +259,47 @@ class _Search:
                     waiting.append(rank)
                     wait = wait or its_wait
         assert wait is not None
-        return Blame(Fault.ENTERED, (), None, group, wait, tuple(waiting), through, len(self._waiting))
+        fault, ranks = self._odd_in(group, wait, waiting)
+        told = fault is not Fault.ALONE or not (wait.operation or "").lower().startswith(_ROOTED)
+        accused = ranks[0] if len(ranks) == 1 and told else None
+        return Blame(fault, tuple(ranks), accused, group, wait, tuple(waiting), through, len(self._waiting))
+
+    def _odd_in(self, group: str, wait: Wait, waiting: list[int]) -> tuple[Fault, list[int]]:
+        """Whose device has not begun a call that others' have, or who alone has not completed what all others have."""
+        started = {rank: self._waits[rank][group].started for rank in waiting}
+        if True in started.values() and (idle := [rank for rank, began in started.items() if began is False]):
+            return Fault.NOT_STARTED, idle
+        members = self._members(group) or ()
+        others = [rank for rank in members if rank not in waiting]
+        done = [self._completed(rank, group, wait.sequence) for rank in others]
+        return (Fault.ALONE, waiting) if len(waiting) == 1 and len(others) > 1 and all(done) else (Fault.ENTERED, [])
+
+    def _completed(self, rank: int, group: str, sequence: int | None) -> bool:
+        standing = self._progress.standings.get(rank, {}).get(group)
+        done = standing.completed if standing is not None else None
+        return done is not None and sequence is not None and done >= sequence
 
     def _ring(self, through: tuple[int, ...]) -> Blame:
         """Ranks that wait for each other: they called two groups in different orders; the odd ones are named."""
-        odd = self._out_of_order(through) or self._in_the_rarer_group(through)
+        unmet = sorted({rank for _, wait, missing in self._all() if wait.peer is not None for rank in missing.behind})
+        odd = unmet or self._against_habit(through) or self._out_of_order(through) or self._in_the_rarer_group(through)
         accused = odd[0] if len(odd) == 1 else None
+        fault = Fault.UNMET if unmet else Fault.ORDER
         waiting = [rank for rank in self._waiting if rank not in odd] or list(through)
         group, wait, _ = self._edges[waiting[0]][0]
-        return Blame(Fault.ORDER, tuple(odd), accused, group, wait, tuple(waiting), through, len(self._waiting))
+        return Blame(fault, tuple(odd), accused, group, wait, tuple(waiting), through, len(self._waiting))
+
+    def _against_habit(self, through: tuple[int, ...]) -> list[int]:
+        """The ranks that wait in a call without having issued another, which ranks are used to issue before it."""
+        odd = []
+        for rank in through:
+            mine = self._edges[rank][0]
+            for group, wait, missing in self._all():
+                if rank in missing.behind and mine[1].sequence is not None and wait.sequence is not None:
+                    if self._habit(Call(group, wait.sequence), Call(mine[0], mine[1].sequence)) == -1:
+                        odd.append(rank)
+                    break
+        return odd
 
     def _out_of_order(self, through: tuple[int, ...]) -> list[int]:
         """The ranks that wait in a call without having issued another, which those that wait in that issued before."""
@@ -257,11 +325,10 @@ class _Search:
         return wait is not None and wait.issued is not None and next(iter(self._waits[rank])) != group
 
     def _in_the_rarer_group(self, through: tuple[int, ...]) -> list[int]:
-        """The ranks of a ring that wait in the group in which fewer wait; all of them where there is no such group."""
+        """Of a ring over groups of the same ranks those in the one in which fewer wait; else all of them."""
         by_group: dict[str, list[int]] = {}
         for rank in through:
             by_group.setdefault(self._edges[rank][0][0], []).append(rank)
-        everywhere = Counter(edges[0][0] for edges in self._edges.values())
-        fewest, *others = sorted(by_group, key=lambda group: everywhere[group])
-        rare = others and everywhere[fewest] < everywhere[others[0]]
-        return by_group[fewest] if rare else list(through)
+        fewest, *others = sorted(by_group.values(), key=len)
+        same = len({frozenset(self._members(group) or (group,)) for group in by_group}) == 1
+        return fewest if same and others and len(fewest) < len(others[0]) else list(through)

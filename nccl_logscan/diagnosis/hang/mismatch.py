@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from nccl_logscan.diagnosis.hang.recordings import History, Recordings
@@ -13,8 +13,9 @@ _LONGEST_STEP = 256
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """`calls`: what each rank called as number `sequence` of `group`, in words. `odd` are the ranks that differ from
-    the most; `accused` is the one that the evidence singles out, or None.
+    """`calls`: what each rank called as number `sequence` of `group`, in words; of point-to-point calls the number is
+    that within their pair. `odd` are the ranks that differ from the most; `accused` is the one that is singled out, or
+    None.
     """
 
     group: str
@@ -32,7 +33,16 @@ def find_mismatches(recordings: Recordings) -> list[Mismatch]:
         sequence = first_difference(histories)
         if sequence is not None:
             found.append(_mismatch(group, sequence, histories, recordings))
-    return found
+    return found or [*_unlike_ends(recordings)]
+
+
+def _unlike_ends(recordings: Recordings) -> Iterator[Mismatch]:
+    """The first pair whose ends do not move the same: the one that issued fewer calls has left one out."""
+    for (sender, receiver), number, out, into in recordings.unlike_ends():
+        sent, received = recordings.issued((sender, receiver))
+        odd = () if sent == received else (sender if sent < received else receiver,)
+        calls = {sender: f"send of {out} elements to {receiver}", receiver: f"recv of {into} elements from {sender}"}
+        yield Mismatch("", number, calls, odd, odd[0] if odd else None)
 
 
 def first_difference(histories: Mapping[int, History]) -> int | None:
@@ -61,7 +71,12 @@ def first_difference(histories: Mapping[int, History]) -> int | None:
 
 def _mismatch(group: str, sequence: int, histories: Mapping[int, History], recordings: Recordings) -> Mismatch:
     called = {rank: number for rank, history in histories.items() if (number := history.signature_at(sequence))}
-    odd = odd_ones(called) or _shorter(called, histories) or _out_of_rhythm(called, histories, sequence)
+    odd = (
+        odd_ones(called)
+        or _unlike_siblings(called, group, sequence, recordings)
+        or _shorter(called, histories)
+        or _out_of_rhythm(called, histories, sequence)
+    )
     return Mismatch(
         group,
         sequence,
@@ -75,6 +90,19 @@ def odd_ones(called: Mapping[int, object]) -> list[int]:
     """Return the ranks that differ from the most; none where no call has more ranks than any other."""
     (_, most), *rest = (counts := Counter(called.values())).most_common()
     return [rank for rank, call in called.items() if counts[call] < most] if all(n < most for _, n in rest) else []
+
+
+def _unlike_siblings(called: Mapping[int, int], group: str, sequence: int, recordings: Recordings) -> list[int]:
+    """The ranks whose call is not the one that the groups of the same kind made under that number."""
+    elsewhere = Counter(
+        number
+        for sibling in recordings.siblings(group)
+        for history in recordings.histories(sibling).values()
+        if (number := history.signature_at(sequence))
+    )
+    usual = [number for number, _ in elsewhere.most_common(1)]
+    out = [rank for rank, number in called.items() if number not in usual]
+    return out if usual and len(out) < len(called) else []
 
 
 def _shorter(called: Mapping[int, int], histories: Mapping[int, History]) -> list[int]:

@@ -17,7 +17,7 @@ class Wait:
 
     `sequence` is the collective's number in its group (None: not told, or point-to-point). `issued` counts the rank's
     own calls over all groups. `peer` is the global rank at the other end of a point-to-point call, `met` whether that
-    one has issued its part; None: not known.
+    one has issued its part; None: not known. `started`: whether the device has begun it; None: not recorded.
     """
 
     sequence: int | None
@@ -25,6 +25,7 @@ class Wait:
     issued: int | None = None
     peer: int | None = None
     met: bool | None = None
+    started: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

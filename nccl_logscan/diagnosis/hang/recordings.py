@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from array import array
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from math import prod
+from typing import NamedTuple
 
 from nccl_logscan.diagnosis.hang.progress import Progress, Standing, Wait
-from nccl_logscan.recorder.model import Call, Dump, Frame, State
+from nccl_logscan.recorder.model import Call, Dump, Frame, State, Status
 
 # Collectives whose operands must be the same on every rank; in the others ranks may rightly differ (gather and scatter
 # lists exist on the root alone, all-to-all and the list forms take uneven parts).
@@ -21,12 +24,18 @@ _EVEN = frozenset(
         "_all_gather_base",
         "_allgather_base",
         "all_gather_into_tensor",
+        "all_gather_into_tensor_coalesced",
         "_reduce_scatter_base",
         "reduce_scatter_tensor",
+        "reduce_scatter_tensor_coalesced",
+        "all_reduce_coalesced",
     }
 )
 _NO_CALL = 0
 _GAP = 64
+_JOINT = 256
+_PEER_CALLS = 256
+_UNMET_FIRST = {False: 0, None: 1, True: 2}
 _FRAMES = 4
 _INSTALLED = ("site-packages/", "dist-packages/", "/torch/", "torch/", "<frozen ", "<string>")
 
@@ -41,33 +50,45 @@ class Signature:
 
     def __str__(self) -> str:
         sizes = " and ".join("x".join(map(str, size)) or "1" for size in self.sizes[:2])
+        if len(self.sizes) > 2:
+            sizes = f"{len(self.sizes)} tensors, {sizes}, ..."
         what = " ".join(part for part in (sizes, "/".join(self.dtypes[:2])) if part)
         return f"{self.operation}({what})" if what else self.operation
 
 
 @dataclass(slots=True)
 class History:
-    """One rank's collectives in one group, from number `start` on: indexes into the recordings' tables; 0: none."""
+    """One rank's collectives in one group, from number `start` on: indexes into the recordings' tables (0: none), the
+    order of issue among all of the rank's calls, and when they were issued (in ms since 1970; 0: not told).
+    """
 
     start: int = 0
     signatures: array[int] = field(default_factory=lambda: array("I"))
     sites: array[int] = field(default_factory=lambda: array("I"))
+    records: array[int] = field(default_factory=lambda: array("I"))
+    times: array[int] = field(default_factory=lambda: array("q"))
 
     @property
     def end(self) -> int:
         """The number after the last one."""
         return self.start + len(self.signatures)
 
-    def add(self, sequence: int, signature: int, site: int) -> None:
-        """Enter a call; what goes back in number, or leaps, begins the history anew."""
+    def add(self, call: Call, signature: int, site: int) -> None:
+        """Enter a call with a number; what goes back in number, or leaps, begins the history anew."""
+        sequence = call.sequence
+        assert sequence is not None
+        if self.signatures and self.start <= sequence < self.end:
+            self.signatures[sequence - self.start] = signature or self.signatures[sequence - self.start]
+            return
         if not self.signatures or not self.end <= sequence < self.end + _GAP:
-            if self.signatures and self.start <= sequence < self.end:
-                self.signatures[sequence - self.start] = signature
-                return
-            self.start, self.signatures, self.sites = sequence, array("I"), array("I")
+            self.start = sequence
+            for column in (self.signatures, self.sites, self.records, self.times):
+                del column[:]
         skipped = [_NO_CALL] * (sequence - self.end)
         self.signatures.extend([*skipped, signature])
         self.sites.extend([*skipped, site])
+        self.records.extend([*skipped, call.record])
+        self.times.extend([*skipped, (call.created_ns or 0) // 1_000_000])
 
     def signature_at(self, sequence: int) -> int:
         """The signature of a number; 0 where the ring no longer, or not yet, holds it."""
@@ -76,6 +97,26 @@ class History:
     def site_at(self, sequence: int) -> int:
         """The call site of a number; 0 where it is not known."""
         return self.sites[sequence - self.start] if self.start <= sequence < self.end else _NO_CALL
+
+    def record_at(self, sequence: int) -> int | None:
+        """The order of issue of a number; None where the ring does not hold it."""
+        return self.records[sequence - self.start] if self.signature_at(sequence) else None
+
+    def time_at(self, sequence: int) -> int:
+        """When a number was issued, in ms since 1970 by its host's clock; 0 where that is not known."""
+        return self.times[sequence - self.start] if self.start <= sequence < self.end else 0
+
+
+Ends = tuple[int, int]
+"""The sender and the receiver of point-to-point calls, as global ranks."""
+
+
+@dataclass(slots=True)
+class Side:
+    """One end's calls of one pair, in order: how many elements each moves. `done`: how many of the first have ended."""
+
+    sizes: array[int] = field(default_factory=lambda: array("q"))
+    done: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +130,19 @@ class LastCall:
     state: State
 
 
+class _PeerCall(NamedTuple):
+    """An unfinished send or receive: `number` counts on its side from 0."""
+
+    call: Call
+    ends: Ends
+    number: int
+
+
 @dataclass(slots=True)
 class _Recorded:
-    """One rank's dump, folded. `peer_waits` are unfinished point-to-point calls: ends, group and place in the order."""
+    """One rank's dump, folded. `peer_calls` are the latest unfinished point-to-point calls, each with its number on its
+    side; `whole` says that the ring has not lost its beginning.
+    """
 
     source: str
     order: int
@@ -99,7 +150,8 @@ class _Recorded:
     newest_ns: int = 0
     histories: dict[str, History] = field(default_factory=dict)
     standings: dict[str, Standing] = field(default_factory=dict)
-    peer_waits: list[tuple[str, tuple[int, int], Call]] = field(default_factory=list)
+    peer_calls: deque[_PeerCall] = field(default_factory=lambda: deque(maxlen=_PEER_CALLS))
+    whole: bool = True
     last: LastCall | None = None
     last_from_python: LastCall | None = None
 
@@ -115,7 +167,9 @@ class Recordings:
         self._signature_list: list[Signature] = []
         self._sites: dict[tuple[Frame, ...], int] = {}
         self._site_list: list[tuple[Frame, ...]] = []
-        self._open_ends: set[tuple[bool, tuple[int, int]]] = set()
+        self._timeouts: dict[str, int] = {}
+        self._sent: dict[Ends, Side] = {}
+        self._received: dict[Ends, Side] = {}
         self.nameless: list[str] = []
         self.doubled: list[str] = []
 
@@ -154,6 +208,7 @@ class Recordings:
             if group.ranks:
                 self._members.setdefault(name, group.ranks)
         recorded = self._by_rank[dump.rank] = _Recorded(dump.source, order, len(dump.calls), newest)
+        recorded.whole = not dump.calls or dump.calls[0].record == 0
         for call in dump.calls:
             self._enter(recorded, call)
         self._stand(recorded, dump)
@@ -165,22 +220,47 @@ class Recordings:
             recorded.last_from_python = recorded.last
         if call.peers is not None:
             self._enter_peers(recorded, call, call.peers)
+        elif call.operation == "coalesced" and recorded.peer_calls:
+            self._close_batch(recorded, call)
         elif call.sequence is not None:
             history = recorded.histories.setdefault(call.group, History())
-            history.add(call.sequence, self._signature(call), site)
+            history.add(call, self._joint_signature(call, history.signature_at(call.sequence)), site)
+            if call.timeout_ms:
+                self._timeouts[call.group] = call.timeout_ms
 
-    def _enter_peers(self, recorded: _Recorded, call: Call, peers: tuple[int, int]) -> None:
-        if call.state is State.COMPLETED or len(recorded.peer_waits) >= _GAP:
-            return
+    def _enter_peers(self, recorded: _Recorded, call: Call, peers: Ends) -> None:
         members = self._members.get(call.group, ())
-        if members and max(peers) < len(members):
-            peers = (members[peers[0]], members[peers[1]])
-        self._open_ends.add((_sends(call), peers))
-        recorded.peer_waits.append((call.group, peers, call))
+        ends = (members[peers[0]], members[peers[1]]) if members and max(peers) < len(members) else peers
+        side = (self._sent if _sends(call) else self._received).setdefault(ends, Side())
+        if call.state is State.COMPLETED:
+            side.done = len(side.sizes) + 1
+        else:
+            recorded.peer_calls.append(_PeerCall(call, ends, len(side.sizes)))
+        side.sizes.append(_elements(call))
 
-    def _signature(self, call: Call) -> int:
+    def _close_batch(self, recorded: _Recorded, batch: Call) -> None:
+        """The calls of a batch stay as they were entered; the entry that closes it tells that they have ended."""
+        if batch.state is not State.COMPLETED:
+            return
+        before = batch.record
+        while recorded.peer_calls and recorded.peer_calls[-1].call.record == before - 1:
+            call, ends, number = recorded.peer_calls.pop()
+            side = (self._sent if _sends(call) else self._received)[ends]
+            side.done = max(side.done, number + 1)
+            before = call.record
+
+    def _joint_signature(self, call: Call, before: int) -> int:
+        """The signature of a call; of several under one number, coalesced, that of all of them."""
         even = call.operation in _EVEN
-        known = Signature(call.operation, call.input_sizes if even else (), call.input_dtypes if even else ())
+        mine = Signature(call.operation, call.input_sizes if even else (), call.input_dtypes if even else ())
+        earlier = self.signature(before)
+        if earlier is None:
+            return self._number_of(mine)
+        if call.operation == "coalesced" or len(earlier.sizes) > _JOINT:
+            return before
+        return self._number_of(Signature(earlier.operation, earlier.sizes + mine.sizes, earlier.dtypes + mine.dtypes))
+
+    def _number_of(self, known: Signature) -> int:
         number = self._signatures.get(known)
         if number is None:
             number = self._signatures[known] = len(self._signatures) + 1
@@ -216,7 +296,7 @@ class Recordings:
             seen = history.end - 1 if history is not None else None
             enqueued = max((number for number in (told, seen) if number is not None), default=None)
             held_up = unfinished.get(group)
-            wait = None if held_up is None else Wait(held_up.sequence, held_up.operation, held_up.record)
+            wait = None if held_up is None else _wait_in(held_up, status)
             recorded.standings[group] = Standing(enqueued, completed.get(group), wait)
 
     def progress(self) -> Progress:
@@ -233,16 +313,44 @@ class Recordings:
         return progress
 
     def _peer_waits(self, rank: int, recorded: _Recorded) -> Iterator[tuple[str, Wait]]:
-        """The first unfinished point-to-point call in each group: to whom, and whether that one has done its part."""
-        groups = set()
-        for group, (sender, receiver), call in recorded.peer_waits:
-            if group in groups:
+        """In each group the first unfinished point-to-point call, of a batch the one that the other end left out.
+
+        Calls of a pair match in their order, as long as neither ring has lost its beginning.
+        """
+        batches: dict[str, list[tuple[Call, Wait]]] = {}
+        for call, ends, number in recorded.peer_calls:
+            batch = batches.setdefault(call.group, [])
+            if batch and call.record != batch[-1][0].record + 1:
                 continue
-            groups.add(group)
-            peer = receiver if rank == sender else sender
-            answered = (not _sends(call), (sender, receiver)) in self._open_ends
-            met = answered if answered or peer in self._by_rank else None
-            yield group, Wait(None, call.operation, call.record, peer, met)
+            peer = ends[1] if rank == ends[0] else ends[0]
+            met = self._is_met(recorded, call, ends, number)
+            batch.append((call, Wait(None, call.operation, call.record, peer, met)))
+        for group, batch in batches.items():
+            yield group, min((wait for _, wait in batch), key=lambda wait: (_UNMET_FIRST[wait.met], wait.issued))
+
+    def _is_met(self, recorded: _Recorded, call: Call, ends: Ends, number: int) -> bool | None:
+        """Whether the other end has issued its part of a call of a pair; None if it left no dump."""
+        other = self._by_rank.get(ends[1] if _sends(call) else ends[0])
+        if other is None:
+            return None
+        its = (self._received if _sends(call) else self._sent).get(ends, Side())
+        return len(its.sizes) > number if recorded.whole and other.whole else len(its.sizes) > its.done
+
+    def unlike_ends(self) -> Iterator[tuple[Ends, int, int, int]]:
+        """Yield the pairs whose ends do not move the same: the ends, which call of theirs (from 1), and both sizes."""
+        for ends, sent in self._sent.items():
+            received = self._received.get(ends)
+            both = [self._by_rank.get(rank) for rank in ends]
+            if received is None or not all(one is not None and one.whole for one in both):
+                continue
+            for number, (out, into) in enumerate(zip(sent.sizes, received.sizes, strict=False), 1):
+                if out != into:
+                    yield ends, number, out, into
+                    break
+
+    def issued(self, ends: Ends) -> tuple[int, int]:
+        """Return how many sends and receives the two ends of a pair have issued."""
+        return len(self._sent.get(ends, Side()).sizes), len(self._received.get(ends, Side()).sizes)
 
     def histories(self, group: str) -> dict[int, History]:
         """Return the recorded ranks' calls in a group."""
@@ -256,6 +364,36 @@ class Recordings:
     def groups(self) -> tuple[str, ...]:
         """The groups in which calls were recorded."""
         return tuple(dict.fromkeys(group for recorded in self._by_rank.values() for group in recorded.histories))
+
+    def timeout_ms(self, group: str) -> int | None:
+        """Return the time-out of a group's calls in milliseconds; None if no dump tells."""
+        return self._timeouts.get(group)
+
+    def siblings(self, group: str) -> list[str]:
+        """Return the groups of the same description and size: the other tensor-parallel groups of a mesh, say."""
+        kind = (self._descriptions.get(group), len(self._members.get(group, ())))
+        return [
+            name
+            for name, ranks in self._members.items()
+            if name != group and kind[0] and (self._descriptions.get(name), len(ranks)) == kind
+        ]
+
+    def habit(self, one: tuple[str, int], other: tuple[str, int]) -> int | None:
+        """Return in which order (-1 or 1) most ranks issued two calls, or those of that number in sibling groups."""
+        votes = Counter(
+            -1 if first < second else 1
+            for recorded in self._by_rank.values()
+            if (first := self._record_of(recorded, *one)) is not None
+            and (second := self._record_of(recorded, *other)) is not None
+        )
+        return None if votes[-1] == votes[1] else max(votes, key=votes.__getitem__)
+
+    def _record_of(self, recorded: _Recorded, group: str, sequence: int) -> int | None:
+        for name in (group, *self.siblings(group)):
+            history = recorded.histories.get(name)
+            if history is not None:
+                return history.record_at(sequence)
+        return None
 
     def source(self, rank: int) -> str | None:
         """Return the name of the input that holds a rank's dump."""
@@ -318,6 +456,16 @@ class Recordings:
     def description(self, group: str) -> str:
         """Return a group's description, as `default_pg`; empty where there is none."""
         return self._descriptions.get(group, "")
+
+
+def _wait_in(call: Call, status: Status | None) -> Wait:
+    """The wait in an unfinished collective; a ring tells who started only where calls are timed on the device."""
+    timed = call.state is State.STARTED or (status is not None and status.last_started is not None)
+    return Wait(call.sequence, call.operation, call.record, started=call.state is State.STARTED if timed else None)
+
+
+def _elements(call: Call) -> int:
+    return sum(prod(size) for size in call.input_sizes)
 
 
 def _sends(call: Call) -> bool:
