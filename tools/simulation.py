@@ -84,7 +84,7 @@ def main() -> int:
         return _scaling()
     fixed = {name: value for name in ("ranks", "fault", "layout") if (value := getattr(args, name)) is not None}
     jobs = _run(range(args.seed, args.seed + args.jobs), fixed, args.keep, args.show)
-    page = _page(jobs, "python tools/simulation.py " + " ".join(sys.argv[1:]))
+    page = _page(jobs, f"python tools/simulation.py --jobs {args.jobs} --seed {args.seed}")
     print(page)
     if args.json:
         args.json.write_text(json.dumps([asdict(job) for job in jobs], indent=1))
