@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, excerpt_of
@@ -10,42 +11,68 @@ from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.events.model import Event, TorchDesync
 
 _LIMIT = 4_096
+_REPORTS = 1_024
 _NAMING = frozenset({"missing", "never-joined", "mismatch"})
 
 
+@dataclass(slots=True)
+class _Report:
+    """One report: the ranks it blames, all that it speaks of, and the collectives that ranks began without ending."""
+
+    blamed: dict[int, None] = field(default_factory=dict)
+    told: set[int] = field(default_factory=set)
+    started: set[str] = field(default_factory=set)
+
+    def learn(self, event: TorchDesync) -> None:
+        if len(self.told) >= _LIMIT:
+            return
+        self.told.update(event.ranks)
+        if event.state in _NAMING:
+            self.blamed.update(dict.fromkeys(event.ranks))
+        if event.state == "started" and event.collective and len(self.started) < 64:
+            self.started.add(event.collective)
+
+
 class DesyncReport:
-    """Reads the report's lines together."""
+    """Reads the reports' lines together. Each process reports on its process groups, by the ranks within these."""
 
     names: ClassVar[tuple[str, ...]] = ("desync-report-mismatch", "desync-report-late")
     kinds: ClassVar[frozenset[str]] = frozenset({"torch.desync"})
 
     def __init__(self) -> None:
-        self._named: dict[int, None] = {}
-        self._started: dict[int | None, set[str]] = {}
+        self._reports: list[_Report] = []
+        self._current: dict[str, _Report] = {}
         self._excerpts: list[Excerpt] = []
         self._orders: list[int] = []
 
     def feed(self, event: Event, site: Site) -> None:
-        """Note a line of the report."""
+        """Note a line of a report."""
         assert isinstance(event, TorchDesync)
         self._orders.append(site.order) if len(self._orders) < _LIMIT else None
-        if event.state in _NAMING and len(self._named) < _LIMIT:
-            self._named.update(dict.fromkeys(event.ranks))
-        if event.state in {"started", "finished"} and event.collective and len(self._started) < _LIMIT:
-            kind = self._started.setdefault(None if event.state == "started" else -1, set())
-            kind.add(event.collective) if len(kind) < 64 else None
+        source = event.at.source
+        if (event.state == "timeout" or source not in self._current) and len(self._reports) < _REPORTS:
+            self._current[source] = _Report()
+            self._reports.append(self._current[source])
+        if source in self._current:
+            self._current[source].learn(event)
         if len(self._excerpts) < 6:
             self._excerpts.append(excerpt_of(event, site))
 
-    def conclude(self, scene: Scene) -> Iterator[Detection]:  # noqa: ARG002 - the report says all it needs
-        """Yield one detection for all reports: they repeat each other."""
-        started = self._started.get(None, set())
-        if not self._excerpts or not (self._named or len(started) > 1):
+    def conclude(self, scene: Scene) -> Iterator[Detection]:
+        """Yield one detection for all reports: they repeat each other. Only those on the whole world name ranks."""
+        started = {collective for report in self._reports for collective in report.started}
+        blaming = [report for report in self._reports if report.blamed]
+        differ = any(len(report.started) > 1 for report in self._reports)
+        if not self._excerpts or not (blaming or differ):
             return
-        ranks = tuple(self._named)
+        world = scene.identity.stated_world or 0
+        whole = [report for report in blaming if len(report.told) >= world]
+        ranks = tuple(dict.fromkeys(rank for report in whole for rank in report.blamed))
         shown = ", ".join(str(rank) for rank in ranks[:8]) or "?"
         yield Detection(
-            "desync-report-mismatch" if len(started) > 1 else "desync-report-late",
+            "desync-report-mismatch"
+            if any(len(report.started) > 1 for report in self._reports)
+            else "desync-report-late",
             tuple(self._excerpts),
             self._orders[0],
             self._orders[-1],

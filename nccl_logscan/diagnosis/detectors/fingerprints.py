@@ -13,6 +13,7 @@ from typing import ClassVar
 
 from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, brief_excerpt_of
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
+from nccl_logscan.diagnosis.hang.accounts import shared_sources
 from nccl_logscan.diagnosis.hang.mismatch import odd_ones
 from nccl_logscan.diagnosis.identity import Who, who
 from nccl_logscan.events.model import Event, TorchMismatch
@@ -31,22 +32,25 @@ class Fingerprints:
     kinds: ClassVar[frozenset[str]] = frozenset({"torch.mismatch"})
 
     def __init__(self) -> None:
-        self._reports: dict[Who, tuple[TorchMismatch, Excerpt, int]] = {}
+        self._reports: dict[tuple[Who, int | None], tuple[TorchMismatch, Excerpt, int]] = {}
 
     def feed(self, event: Event, site: Site) -> None:
         """Note a report."""
         assert isinstance(event, TorchMismatch)
         if event.rank is None or len(self._reports) >= _LIMIT:
             return
-        self._reports.setdefault(_sayer(event), (event, brief_excerpt_of(event, site), site.order))
+        self._reports.setdefault(_key(event), (event, brief_excerpt_of(event, site), site.order))
 
     def conclude(self, scene: Scene) -> Iterator[Detection]:
         """Yield one detection where at least three ranks' calls are known; who is odd is named if one alone is."""
-        reports = {
-            rank: report
-            for sayer, report in self._reports.items()
-            if (rank := scene.identity.rank_of(sayer)) is not None
-        }
+        shared = shared_sources((sayer.source, printed) for sayer, printed in self._reports)
+        reports = {}
+        for (sayer, printed), report in self._reports.items():
+            rank = scene.identity.rank_of(sayer)
+            if rank is None and sayer.source in shared:
+                rank = printed
+            if rank is not None:
+                reports[rank] = report
         by_rank = {rank: (excerpt, order) for rank, (_, excerpt, order) in reports.items()}
         calls = _calls({rank: event for rank, (event, *_) in reports.items()})
         if len(calls) < _FEWEST or not by_rank:
@@ -66,18 +70,21 @@ class Fingerprints:
 
 
 def _calls(reports: Mapping[int, TorchMismatch]) -> dict[int, str]:
-    """Each rank's call in words: its own, and the other that a report names where the numbers are the world's."""
+    """Each rank's call in words: its own, and the other that a report names, where its rank within the group is known."""
     told = {rank: _CALLS.findall(event.message[:_MESSAGE]) for rank, event in reports.items()}
     calls = {rank: its[0] for rank, its in told.items() if its}
+    globally = {event.rank: rank for rank, event in reports.items()}
     if all(event.rank == rank for rank, event in reports.items()):
-        for rank, event in reports.items():
-            if event.other_rank is not None and len(told[rank]) > 1:
-                calls.setdefault(event.other_rank, told[rank][1])
+        globally |= {event.other_rank: event.other_rank for event in reports.values() if event.other_rank is not None}
+    if len(globally) < len(reports):
+        return calls
+    for rank, event in reports.items():
+        other = globally.get(event.other_rank)
+        if other is not None and len(told[rank]) > 1:
+            calls.setdefault(other, told[rank][1])
     return calls
 
 
-def _sayer(event: TorchMismatch) -> Who:
-    """Who reported: the process whose label the line bears; of a line without one, the rank that the message names."""
-    sayer = who(event)
-    known = sayer.rank is not None or sayer.local_rank is not None or sayer.task is not None or sayer.pid is not None
-    return sayer if known else Who(sayer.source, sayer.host, None, event.rank, None, None)
+def _key(event: TorchMismatch) -> tuple[Who, int | None]:
+    """Who reported: lines of a log without labels are told apart by the rank that they give."""
+    return who(event), event.rank

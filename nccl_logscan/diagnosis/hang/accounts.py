@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
@@ -17,6 +17,7 @@ _GROUPS = 64
 _WITH_CONTEXT = 256
 _EXCERPTS = 3
 _BRIEF = 400
+_MANY = 5
 
 Told = TorchWatchdogTimeout | TorchWorkStatus | TorchDumpSignal
 
@@ -72,6 +73,19 @@ class Account:
                 self.unnamed.remove(timeout)
                 return
 
+    def joined(self, other: Account) -> Account:
+        """Return what both accounts of one rank say; they differ in the ranks that its process groups gave it."""
+        return Account(
+            order=min(self.order, other.order),
+            group_ranks={**other.group_ranks, **self.group_ranks},
+            timeouts={**other.timeouts, **self.timeouts},
+            unnamed=[*self.unnamed, *other.unnamed],
+            in_subgroup=True,
+            standings={**other.standings, **self.standings},
+            notified_by=self.notified_by if self.notified_by is not None else other.notified_by,
+            excerpts=[*self.excerpts, *other.excerpts][:_EXCERPTS],
+        )
+
     @property
     def timed_out(self) -> bool:
         """Whether it ran out of time itself."""
@@ -93,17 +107,19 @@ class Accounts:
     """Collects the accounts of all processes; bounded."""
 
     def __init__(self) -> None:
-        self._accounts: dict[Who, Account] = {}
+        self._accounts: dict[tuple[Who, int | None], Account] = {}
         self._sources: set[str] = set()
 
     def feed(self, event: Told, site: Site) -> None:
         """Note what a process says of its work."""
-        sayer = _sayer(event)
-        account = self._accounts.get(sayer)
+        sayer = who(event)
+        labelled = sayer.rank is not None or sayer.local_rank is not None or sayer.task is not None
+        key = (sayer, None if labelled else event.group_rank)
+        account = self._accounts.get(key)
         if account is None:
             if len(self._accounts) >= _LIMIT:
                 return
-            account = self._accounts[sayer] = Account(site.order)
+            account = self._accounts[key] = Account(site.order)
             self._sources.add(event.at.source)
         account.learn(event)
         if len(account.excerpts) < _EXCERPTS:
@@ -121,10 +137,13 @@ class Accounts:
     def by_rank(self, identity: Identity) -> dict[int, Account]:
         """Return the accounts by global rank; those of nobody in particular are left out."""
         by_rank: dict[int, Account] = {}
-        for sayer, account in self._accounts.items():
-            rank = _rank_of(sayer, account, identity)
-            if rank is not None:
-                by_rank.setdefault(rank, account)
+        shared = shared_sources((sayer.source, printed) for sayer, printed in self._accounts)
+        for (sayer, printed), account in self._accounts.items():
+            rank = _rank_of(sayer, printed if sayer.source in shared else None, account, identity)
+            if rank is None:
+                continue
+            known = by_rank.get(rank)
+            by_rank[rank] = account if known is None else known.joined(account)
         return by_rank
 
     @staticmethod
@@ -165,19 +184,26 @@ def group_key(group: str) -> str:
     return guid_of(group) if "(" in group or group == WORLD else UNKNOWN
 
 
-def _sayer(event: Told) -> Who:
-    """Who said it; before PyTorch 2.2 a watchdog names its rank only as `[Rank N]`, mostly in the default group."""
-    sayer = who(event)
-    known = sayer.rank is not None or sayer.local_rank is not None or sayer.task is not None
-    group = event.process_group
-    if known or event.group_rank is None or (group is not None and "default" not in group):
-        return sayer
-    return Who(sayer.source, sayer.host, sayer.pid, event.group_rank, None, None)
+def shared_sources(printed: Iterable[tuple[str, int | None]]) -> set[str]:
+    """Return the sources that hold the lines of many processes, by the ranks that lines without labels give themselves.
+
+    One process prints its rank in each of its groups, but of those it has few.
+    """
+    by_source: dict[str, set[int | None]] = {}
+    for source, rank in printed:
+        by_source.setdefault(source, set()).add(rank)
+    return {source for source, ranks in by_source.items() if len(by_source) == 1 or len(ranks) >= _MANY}
 
 
-def _rank_of(sayer: Who, account: Account, identity: Identity) -> int | None:
+def _rank_of(sayer: Who, printed: int | None, account: Account, identity: Identity) -> int | None:
+    """The global rank of an account: its process's; else what its groups tell; else the rank that the watchdog prints,
+    which before PyTorch 2.2 is all there is (None where a process may have several).
+    """
     rank = identity.rank_of(sayer)
     if rank is not None:
         return rank
     told = {identity.global_of(group, group_rank) for group, group_rank in account.group_ranks.items()} - {None}
-    return told.pop() if len(told) == 1 else None
+    if len(told) == 1:
+        return told.pop()
+    named = any(group and "default" not in group for group in account.group_ranks)
+    return None if named else printed
