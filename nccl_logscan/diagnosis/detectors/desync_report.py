@@ -70,9 +70,7 @@ class DesyncReport:
         ranks = tuple(dict.fromkeys(rank for report in whole for rank in report.blamed))
         shown = ", ".join(str(rank) for rank in ranks[:8]) or "?"
         yield Detection(
-            "desync-report-mismatch"
-            if any(len(report.started) > 1 for report in self._reports)
-            else "desync-report-late",
+            "desync-report-mismatch" if differ else "desync-report-late",
             tuple(self._excerpts),
             self._orders[0],
             self._orders[-1],

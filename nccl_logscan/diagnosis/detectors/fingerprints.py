@@ -70,7 +70,7 @@ class Fingerprints:
 
 
 def _calls(reports: Mapping[int, TorchMismatch]) -> dict[int, str]:
-    """Each rank's call in words: its own, and the other that a report names, where its rank within the group is known."""
+    """Each rank's call in words: its own, and the other that a report names, where it is known who that is."""
     told = {rank: _CALLS.findall(event.message[:_MESSAGE]) for rank, event in reports.items()}
     calls = {rank: its[0] for rank, its in told.items() if its}
     globally = {event.rank: rank for rank, event in reports.items()}

@@ -162,7 +162,7 @@ def _told_mismatches(accounts: dict[int, Account], unnamed: str) -> Iterator[Mis
     for (group, sequence), by_rank in calls.items():
         shapes = {rank: _shape(timeout) for rank, timeout in by_rank.items()}
         if len(set(shapes.values())) > 1:
-            odd = odd_ones(shapes) or _fewest_enqueued(shapes, group, accounts)
+            odd = odd_ones(shapes) or (_fewest_enqueued(shapes, group, accounts) if group == WORLD else [])
             called = {rank: _call(timeout) for rank, timeout in by_rank.items()}
             yield Mismatch(group, sequence, called, tuple(odd), odd[0] if len(odd) == 1 else None)
 

@@ -26,10 +26,12 @@ Told = TorchWatchdogTimeout | TorchWorkStatus | TorchDumpSignal
 class Account:
     """What one process's watchdogs said: its time-outs and its standings, by process group as printed ("" where none
     was; time-outs of unnamed groups are kept apart by their numbers), the order of its first line, the rank that told
-    it of a time-out, and the lines themselves. `in_subgroup`: an unnamed group gave it another rank than the world's.
+    it of a time-out, and the lines themselves. `printed` is the rank that unlabelled lines give. `in_subgroup`: an
+    unnamed group gave it another rank than the world's.
     """
 
     order: int
+    printed: int | None = None
     group_ranks: dict[str, int] = field(default_factory=dict)
     timeouts: dict[str, TorchWatchdogTimeout] = field(default_factory=dict)
     unnamed: list[TorchWatchdogTimeout] = field(default_factory=list)
@@ -74,13 +76,14 @@ class Account:
                 return
 
     def joined(self, other: Account) -> Account:
-        """Return what both accounts of one rank say; they differ in the ranks that its process groups gave it."""
+        """Return what both accounts of one rank say: in two inputs, or by the ranks that two groups gave it."""
         return Account(
             order=min(self.order, other.order),
             group_ranks={**other.group_ranks, **self.group_ranks},
             timeouts={**other.timeouts, **self.timeouts},
             unnamed=[*self.unnamed, *other.unnamed],
-            in_subgroup=True,
+            in_subgroup=self.in_subgroup or other.in_subgroup or self.printed != other.printed,
+            printed=self.printed,
             standings={**other.standings, **self.standings},
             notified_by=self.notified_by if self.notified_by is not None else other.notified_by,
             excerpts=[*self.excerpts, *other.excerpts][:_EXCERPTS],
@@ -119,7 +122,7 @@ class Accounts:
         if account is None:
             if len(self._accounts) >= _LIMIT:
                 return
-            account = self._accounts[key] = Account(site.order)
+            account = self._accounts[key] = Account(site.order, key[1])
             self._sources.add(event.at.source)
         account.learn(event)
         if len(account.excerpts) < _EXCERPTS:

@@ -74,7 +74,7 @@ def _mismatch(group: str, sequence: int, histories: Mapping[int, History], recor
     odd = (
         odd_ones(called)
         or _unlike_siblings(called, group, sequence, recordings)
-        or _shorter(called, histories)
+        or (_shorter(called, histories) if not recordings.siblings(group) else [])
         or _out_of_rhythm(called, histories, sequence)
     )
     return Mismatch(
