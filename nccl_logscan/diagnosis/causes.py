@@ -42,6 +42,7 @@ _WATCHDOG = frozenset(
         "all-entered",
     }
 )
+_TOLD_TO_END = "told-to-end"
 _EXITS = frozenset({"elastic.exit", "process.exit"})
 _RAISED = frozenset({"python.exception"})
 _OF_THE_LIBRARY = frozenset(
@@ -130,6 +131,9 @@ def _recovered(finding: Finding, endings: Endings) -> bool:
         ended = endings.ended_after(source, order)
     steps = endings.new_steps_after(source, order)
     restarted = endings.restarted_after(source, order)
+    told_to_end = _TOLD_TO_END in finding.rule.groups
+    if told_to_end and (restarted or endings.was_of_an_earlier_attempt(finding.last.at.source, order)):
+        return True
     if restarted and (ended or steps >= RECOVERY_STEPS):
         return True
     if _ends_processes(finding):

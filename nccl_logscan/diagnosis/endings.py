@@ -107,6 +107,11 @@ class Endings:
             self._courses.pop(source, None)
         self.failures = [event for event in self.failures if event.at.source not in sources]
 
+    def was_of_an_earlier_attempt(self, source: str, order: int) -> bool:
+        """Whether a point of an input of no attempt, as the launcher's own log, is before the end of the last one."""
+        course = self._courses.get(source)
+        return bool(self._superseded) and course is not None and course.failed > order
+
     def is_superseded(self, source: str) -> bool:
         """Whether a source is of an attempt after which the job was started again."""
         return source in self._superseded

@@ -63,10 +63,10 @@ class DesyncReport:
         started = {collective for report in self._reports for collective in report.started}
         blaming = [report for report in self._reports if report.blamed]
         differ = any(len(report.started) > 1 for report in self._reports)
-        if not self._excerpts or not (blaming or differ):
-            return
         world = scene.identity.stated_world or 0
         whole = [report for report in blaming if len(report.told) >= world]
+        if not self._excerpts or not (whole or differ):
+            return
         ranks = tuple(dict.fromkeys(rank for report in whole for rank in report.blamed))
         shown = ", ".join(str(rank) for rank in ranks[:8]) or "?"
         yield Detection(

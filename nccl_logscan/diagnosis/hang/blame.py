@@ -172,6 +172,8 @@ class _Search:
         through = tuple(sorted(waits & needed))
         if (late := behind - waits) and 2 * len(late) <= len(self._waits) + len(late):
             return self._blame(Fault.BEHIND, self._latest(late), through)
+        if through and len(self._out_of_step(through)) == 1:
+            return self._ring(through)
         if absent := unseen - waits:
             one = next(iter(absent)) if len(absent) == 1 else None
             accused = one if one is not None and self._roll.heard(one) else None
@@ -282,12 +284,15 @@ class _Search:
     def _ring(self, through: tuple[int, ...]) -> Blame:
         """Ranks that wait for each other: they called two groups in different orders; the odd ones are named."""
         unmet = sorted({rank for _, wait, missing in self._all() if wait.peer is not None for rank in missing.behind})
-        odd = unmet or self._against_habit(through) or self._out_of_order(through) or self._in_the_rarer_group(through)
+        odd = unmet or self._out_of_step(through) or self._in_the_rarer_group(through)
         accused = odd[0] if len(odd) == 1 else None
         fault = Fault.UNMET if unmet else Fault.ORDER
         waiting = [rank for rank in self._waiting if rank not in odd] or list(through)
         group, wait, _ = self._edges[waiting[0]][0]
         return Blame(fault, tuple(odd), accused, group, wait, tuple(waiting), through, len(self._waiting))
+
+    def _out_of_step(self, through: tuple[int, ...]) -> list[int]:
+        return self._against_habit(through) or self._out_of_order(through)
 
     def _against_habit(self, through: tuple[int, ...]) -> list[int]:
         """The ranks that wait in a call without having issued another, which ranks are used to issue before it."""
