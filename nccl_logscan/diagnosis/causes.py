@@ -132,7 +132,10 @@ def _recovered(finding: Finding, endings: Endings) -> bool:
     steps = endings.new_steps_after(source, order)
     restarted = endings.restarted_after(source, order)
     told_to_end = _TOLD_TO_END in finding.rule.groups
-    if told_to_end and (restarted or endings.was_of_an_earlier_attempt(finding.last.at.source, order)):
+    if told_to_end and (
+        endings.restarted_after(source, finding.order)
+        or endings.was_of_an_earlier_attempt(finding.last.at.source, order)
+    ):
         return True
     if restarted and (ended or steps >= RECOVERY_STEPS):
         return True

@@ -22,6 +22,7 @@ from nccl_logscan.events.model import (
 _SOURCES = 65_536
 _FAILURES = 4_096
 _STEPS = 64
+_RANKS = 1_024
 
 
 @dataclass(slots=True)
@@ -29,12 +30,14 @@ class _Course:
     """What one source shows of the job's course; `ended`, `failed`, `begun` are orders of the last such line, 0: none.
 
     `new_steps` are the orders of the latest steps whose number was higher than all before: what other ranks, or a
-    buffer that is written late, say again of old steps is no progress. `told` is who said last that the work was done,
+    buffer that is written late, say again of old steps is no progress; where one rank's own steps (`latest`) go back to
+    the first, the job was begun anew. `told` is who said last that the work was done,
     and when: a communicator's destruction and an exit code of 0 end the source too, but a program that raised an
     exception may leave so as well.
     """
 
     highest: int = -1
+    latest: dict[int | None, int] = field(default_factory=dict)
     new_steps: deque[tuple[int, int | None]] = field(default_factory=lambda: deque(maxlen=_STEPS))
     first_step: tuple[int, int] | None = None
     ended: int = 0
@@ -43,6 +46,10 @@ class _Course:
     begun: int = 0
 
     def step(self, number: int | None, order: int, rank: int | None) -> None:
+        if number is not None and (rank in self.latest or len(self.latest) < _RANKS):
+            if number <= 1 and number < self.latest.get(rank, number):
+                self.begun = order
+            self.latest[rank] = number
         if number is None or number > self.highest:
             self.highest = self.highest if number is None else number
             self.new_steps.append((order, rank))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
@@ -18,6 +19,7 @@ _Label = tuple[str, int | None, int | None]
 _Key = tuple[str, str | None, int | None, int | None, int | None, int | None, int | None]
 _MET = 16_384
 _FEW = 16
+_ID_IN_NAME = re.compile(r"[0-9a-f]*[0-9][0-9a-f]*")
 _TEXT = 400
 _LONG = 4_096
 # Lines in which a launcher speaks of a process: they are not that process's own words.
@@ -53,6 +55,11 @@ def sayer_of(source: str, origin: Origin) -> Who:
 def _key(source: str, origin: Origin) -> _Key:
     device = origin.device if origin.pid is not None and origin.rank is None else None
     return source, origin.host, origin.pid, origin.rank, origin.local_rank, origin.task, device
+
+
+def _shape(name: str) -> str:
+    """A name without what tells one of a set of inputs from another: numbers and hexadecimal ids."""
+    return _ID_IN_NAME.sub("#", name)
 
 
 class LastSeen(NamedTuple):
@@ -337,15 +344,24 @@ class Identity:
         lone = len(self._tasks) == 1 and self._world > 1
         return not self._task_is_node and not lone and (self._world == 0 or task < self._world)
 
-    def hears(self, rank: int) -> bool:
-        """Whether a rank's output is among the inputs, so that it would have been read had the rank said something.
+    def hears(self, rank: int, told_in: Collection[str]) -> bool:
+        """Whether a rank would have been read, had it said what others say in the inputs `told_in`.
 
-        It is if the rank spoke. Else one log may hold all ranks' output, or a log of several ranks those in between.
+        It would if it speaks in one of those, if one is the log of the whole job or of ranks on both sides of it, or if
+        the rank's own input of that kind (named alike but for the numbers) is there.
         """
-        if rank in self._ranks:
+        several = [source for source in told_in if len(self._sources.get(source, ())) > 1]
+        if len(told_in) == 1 and (several or len(self._sources) <= 1):
             return True
-        several = [ranks for ranks in self._sources.values() if len(ranks) > 1]
-        return len(self._sources) <= 1 or any(min(ranks) < rank < max(ranks) for ranks in several)
+        speakers = [self._sources.get(source, set()) for source in told_in]
+        if any(rank in ranks for ranks in speakers):
+            return True
+        if any(min(self._sources[source]) < rank < max(self._sources[source]) for source in several):
+            return True
+        shapes = {_shape(source) for source in told_in}
+        places, _ = self._settle()
+        alike = (name for name in places.names if _shape(name) in shapes)
+        return any(self._rank_by_place(Who(name, None, None, None, None, None, None)) == rank for name in alike)
 
     def host_of(self, rank: int) -> str | None:
         """Return the host of a global rank."""

@@ -43,7 +43,9 @@ class Fingerprints:
 
     def conclude(self, scene: Scene) -> Iterator[Detection]:
         """Yield one detection where at least three ranks' calls are known; who is odd is named if one alone is."""
-        shared = shared_sources((sayer.source, printed) for sayer, printed in self._reports)
+        shared = shared_sources(
+            ((sayer.source, printed) for sayer, printed in self._reports), scene.identity.stated_world or 0
+        )
         reports = {}
         for (sayer, printed), report in self._reports.items():
             rank = scene.identity.rank_of(sayer)

@@ -57,9 +57,12 @@ class _LastWords(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Stage:
-    """All that is known of a hang: accounts by rank, dumps, and each rank's last words before its first account."""
+    """All that is known of a hang: accounts by rank, the inputs that hold them, dumps, and each rank's last words
+    before some watchdog spoke.
+    """
 
     accounts: dict[int, Account]
+    told_in: frozenset[str]
     recordings: Recordings
     last_words: dict[int, _LastWords]
 
@@ -101,7 +104,12 @@ class Hang:
 
     def conclude(self, scene: Scene) -> Iterator[Detection]:
         """Yield mismatches first, then what the waits end in."""
-        stage = _Stage(self._accounts.by_rank(scene.identity), scene.recordings, self._last_by_rank(scene.identity))
+        stage = _Stage(
+            self._accounts.by_rank(scene.identity),
+            self._accounts.sources,
+            scene.recordings,
+            self._last_by_rank(scene.identity),
+        )
         told = self._accounts.progress(stage.accounts, scene.identity)
         recorded = scene.recordings.progress()
         if not told.waiting() and not recorded.waiting():
@@ -236,7 +244,8 @@ def _waited_for(
 ) -> Iterator[Detection]:
     identity = scene.identity
     world = max(identity.world_size or 0, max(progress.standings) + 1)
-    roll = Roll(world, (identity.stated_world or 0) >= world, identity.hears)
+    told_in = stage.told_in
+    roll = Roll(world, (identity.stated_world or 0) >= world, lambda rank: identity.hears(rank, told_in))
     blame = find_blame(progress, roll, stage.recordings.habit)
     if blame is None or (blame.fault is Fault.ABSENT and len(blame.ranks) > blame.needed):
         return
@@ -258,7 +267,7 @@ def _waited_for(
         min(orders),
         max(orders),
         captures,
-        blame.ranks if 0 < len(blame.ranks) <= _NAMED else (),
+        blame.ranks if len(blame.ranks) <= _NAMED and (blame.accused is not None or len(blame.ranks) > 1) else (),
         count=max(len(blame.ranks), 1),
         notes=(*_notes(blame, stage), *_agreement(sides, roll)),
     )

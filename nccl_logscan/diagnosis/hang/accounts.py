@@ -133,6 +133,11 @@ class Accounts:
                 else Excerpt(event.at, site.text[:_BRIEF], event.origin, event.when, None, ())
             )
 
+    @property
+    def sources(self) -> frozenset[str]:
+        """The inputs in which some watchdog spoke."""
+        return frozenset(self._sources)
+
     def speaks_in(self, source: str) -> bool:
         """Whether some watchdog has spoken in a source yet."""
         return source in self._sources
@@ -140,7 +145,9 @@ class Accounts:
     def by_rank(self, identity: Identity) -> dict[int, Account]:
         """Return the accounts by global rank; those of nobody in particular are left out."""
         by_rank: dict[int, Account] = {}
-        shared = shared_sources((sayer.source, printed) for sayer, printed in self._accounts)
+        shared = shared_sources(
+            ((sayer.source, printed) for sayer, printed in self._accounts), identity.stated_world or 0
+        )
         for (sayer, printed), account in self._accounts.items():
             rank = _rank_of(sayer, printed if sayer.source in shared else None, account, identity)
             if rank is None:
@@ -187,15 +194,18 @@ def group_key(group: str) -> str:
     return guid_of(group) if "(" in group or group == WORLD else UNKNOWN
 
 
-def shared_sources(printed: Iterable[tuple[str, int | None]]) -> set[str]:
-    """Return the sources that hold the lines of many processes, by the ranks that lines without labels give themselves.
+def shared_sources(printed: Iterable[tuple[str, int | None]], world: int) -> set[str]:
+    """Return the sources in which the rank that an unlabelled line gives itself is the global one.
 
-    One process prints its rank in each of its groups, but of those it has few.
+    One process prints its rank in each of its groups, but of those it has few; and files of one process each that give
+    most of the world's ranks once give the world's.
     """
     by_source: dict[str, set[int | None]] = {}
     for source, rank in printed:
         by_source.setdefault(source, set()).add(rank)
-    return {source for source, ranks in by_source.items() if len(by_source) == 1 or len(ranks) >= _MANY}
+    lone = [next(iter(ranks)) for ranks in by_source.values() if len(ranks) == 1]
+    distinct = len(lone) == len(by_source) == len(set(lone)) and 2 * len(lone) > world > 0
+    return {source for source, ranks in by_source.items() if distinct or len(by_source) == 1 or len(ranks) >= _MANY}
 
 
 def _rank_of(sayer: Who, printed: int | None, account: Account, identity: Identity) -> int | None:
