@@ -28,9 +28,9 @@ PLAIN = 70
 TEARDOWN = 25
 # Faults that stand although the job went on, since the run's result is what failed.
 _LASTING = frozenset({Category.MIXED_PRECISION_OVERFLOW})
-_WATCHDOG = frozenset(
+# What the standings of all ranks prove of a hang.
+_HANGS = frozenset(
     {
-        "torch.watchdog-timeout",
         "rank-behind",
         "rank-absent",
         "watchdog-mismatch",
@@ -42,6 +42,7 @@ _WATCHDOG = frozenset(
         "all-entered",
     }
 )
+_WATCHDOG = _HANGS | {"torch.watchdog-timeout"}
 _TOLD_TO_END = "told-to-end"
 _EXITS = frozenset({"elastic.exit", "process.exit"})
 _RAISED = frozenset({"python.exception"})
@@ -81,7 +82,7 @@ def rank_causes(findings: Iterable[Finding], endings: Endings, clocks: Clocks) -
     lived_through = set(map(id, recovered))
     standing = [finding for finding in relevant if id(finding) not in lived_through]
     candidates = [finding for finding in standing if finding.rule.role is not Role.ECHO]
-    unexplained = [finding for finding in candidates if not _explained(finding, candidates)]
+    unexplained = [finding for finding in candidates if not _explained(finding, candidates, clocks)]
     pool = unexplained or candidates
     if not pool:
         return Ranking(None, tuple(standing), (), recovered)
@@ -131,17 +132,20 @@ def _recovered(finding: Finding, endings: Endings) -> bool:
         ended = endings.ended_after(source, order)
     steps = endings.new_steps_after(source, order)
     restarted = endings.restarted_after(source, order)
-    told_to_end = _TOLD_TO_END in finding.rule.groups
-    if told_to_end and (
-        endings.restarted_after(source, finding.order)
-        or endings.was_of_an_earlier_attempt(finding.last.at.source, order)
-    ):
+    if _TOLD_TO_END in finding.rule.groups and _was_started_again(finding, endings):
         return True
     if restarted and (ended or steps >= RECOVERY_STEPS):
         return True
     if _ends_processes(finding):
         return steps >= CERTAIN_STEPS and not (finding.kind in _WATCHDOG and endings.begins_after(source, order))
     return _lived_on(finding, endings, steps, ended=ended)
+
+
+def _was_started_again(finding: Finding, endings: Endings) -> bool:
+    """Whether a job that was told to end was launched anew after it."""
+    if endings.restarted_after(finding.first.at.source, finding.order):
+        return True
+    return endings.was_of_an_earlier_attempt(finding.last.at.source, finding.last_order)
 
 
 def _lived_on(finding: Finding, endings: Endings, steps: int, *, ended: bool) -> bool:
@@ -177,16 +181,24 @@ def _is_noise_of_leaving(finding: Finding) -> bool:
     return finding.rule.strength < TEARDOWN or finding.rule.category is Category.PROCESS_DEATH
 
 
-def _explained(finding: Finding, candidates: list[Finding]) -> bool:
+def _explained(finding: Finding, candidates: list[Finding], clocks: Clocks) -> bool:
     """Whether another candidate's rule says that this one follows from it, and not the reverse too.
 
-    Vague words do not explain plain ones away: the other must be at least about as strong.
+    Vague words do not explain plain ones away: the other must be at least about as strong. But a job that hangs is
+    ended by somebody, whatever words that is told in, unless it is known to have been ended first.
     """
     return any(
         explains(other.rule.explains, finding.rule.id) and not explains(finding.rule.explains, other.rule.id)
         for other in candidates
-        if other.rule.id != finding.rule.id and other.rule.strength >= finding.rule.strength - BAND
+        if other.rule.id != finding.rule.id
+        and (other.rule.strength >= finding.rule.strength - BAND or _hung_until_ended(other, finding, clocks))
     )
+
+
+def _hung_until_ended(hang: Finding, end: Finding, clocks: Clocks) -> bool:
+    if hang.kind not in _HANGS or _TOLD_TO_END not in end.rule.groups:
+        return False
+    return known_order(end, hang, clocks) != -1
 
 
 def _plainest_first(pool: list[Finding], clocks: Clocks) -> Finding:
