@@ -18,7 +18,7 @@ def find_culprit(cause: Finding, identity: Identity, endings: Endings, clocks: C
     observer = _observer(cause, rank, identity)
     spoke = _points_at_speaker(cause) and (rank is None or _said_by(observer, rank, identity))
     origin = observer.origin
-    seen_on = _one(cause.hosts) if cause.rule.blames != "peer" else None
+    seen_on = _one(cause.hosts) if cause.rule.blames in {"observer", "captured"} else None
     host = captures.get("host") or (origin.host if spoke else None) or seen_on
     if host is None and rank is not None:
         host = identity.host_of(rank)

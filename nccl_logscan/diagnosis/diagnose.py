@@ -63,7 +63,7 @@ def diagnose(
     nothing.
     """
     findings = tuple(findings)
-    ranking = rank_causes(findings, endings, clocks)
+    ranking = rank_causes(findings, endings, clocks, identity)
     if ranking.cause is None:
         signs = _Signs(torn=torn, unexplained=unexplained, at_rest=at_rest)
         return _without_cause(ranking, findings, endings, signs)

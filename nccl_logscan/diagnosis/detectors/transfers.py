@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import ClassVar, NamedTuple
 
@@ -75,6 +75,7 @@ class Transfers:
         "connections-one-end",
         "connections-undecided",
         "hung-up-one-end",
+        "host-left-first",
     )
     kinds: ClassVar[frozenset[str]] = frozenset(
         {
@@ -239,7 +240,25 @@ def _of_processes(pairs: list[_Pair], scene: Scene) -> Iterator[Detection]:
     rank = _only_rank(bad, scene)
     if rank is None:
         rank = _quiet(bad, pairs, scene)
-    yield _accusation("hung-up-one-end", bad, pairs, scene, rank=rank)
+    hung_up = _accusation("hung-up-one-end", bad, pairs, scene, rank=rank)
+    yield replace(hung_up, detector="host-left-first") if _before_time_outs(hung_up, scene) else hung_up
+
+
+def _before_time_outs(hung_up: Detection, scene: Scene) -> bool:
+    """Whether it is known that the end was gone before any rank gave up waiting: who gives up hangs up, too."""
+    time_outs = [finding for finding in scene.findings if finding.kind == "torch.watchdog-timeout"]
+    first = hung_up.excerpts[0]
+    for finding in time_outs:
+        sample = finding.first
+        if sample.at.source == first.at.source:
+            before = hung_up.order < finding.order
+        else:
+            before = (
+                sample.when is not None and first.when is not None and scene.clocks.order(first.when, sample.when) == -1
+            )
+        if not before:
+            return False
+    return bool(time_outs)
 
 
 def _silent_end(pairs: list[_Pair], scene: Scene) -> str | None:
@@ -459,7 +478,8 @@ def _voters(pairs: Iterable[_Pair], bad: str, scene: Scene) -> str:
 def _undecided(name: str, pairs: list[_Pair]) -> Detection:
     ends = list(dict.fromkeys(end for pair in pairs for end in pair.ends))
     adapter = _common_adapter(pairs)
-    return _detection(name, pairs, {"ends": listed(ends)} | ({} if adapter is None else {"adapter": adapter}))
+    captures = {"ends": listed(ends)} | ({} if adapter is None else {"adapter": adapter})
+    return replace(_detection(name, pairs, captures), hosts=tuple(ends[:_PARTNERS]))
 
 
 def _common_adapter(pairs: Iterable[_Pair]) -> str | None:
