@@ -20,6 +20,7 @@ _OWN_CAUSES = frozenset(
 # What ends a process from outside, or tells of another's end, is no cause of its own.
 _TOLD_TO_END = "told-to-end"
 _LEFT = "host-left-first"
+_TIME_OUT = "torch.watchdog-timeout"
 _COMPARED = frozenset(
     {"transfers-one-end", "transfers-undecided", "connections-one-end", "connections-undecided"}
 )
@@ -55,7 +56,8 @@ def fallen(candidates: Sequence[Finding], identity: Identity, order: _Order) -> 
     told = [finding for finding in candidates if _TOLD_TO_END in finding.rule.groups]
     lost += [one for one in left if any(_not_after(death, one, order) for death in deaths)]
     lost += [one for one in left if any(order(end, one) == -1 for end in told)]
-    lost += [end for end in told if any(order(one, end) == -1 for one in left)]
+    trouble = [*left, *(finding for finding in candidates if finding.kind == _TIME_OUT)]
+    lost += [end for end in told if any(order(one, end) == -1 for one in trouble)]
     return frozenset(map(id, lost))
 
 

@@ -28,6 +28,7 @@ _SHOWN = 5
 # A third of a bad end's pairs may be other pairs: processes that leave break connections of their own.
 _STRAY = 3
 _ON_A_RAIL = 3
+_LOST = "lost-peer"
 _FEW = 5
 # What fails at once is reported within seconds; a neighbour of who gave up finds out after time-outs of its own.
 _LATER = timedelta(seconds=10)
@@ -241,24 +242,33 @@ def _of_processes(pairs: list[_Pair], scene: Scene) -> Iterator[Detection]:
     if rank is None:
         rank = _quiet(bad, pairs, scene)
     hung_up = _accusation("hung-up-one-end", bad, pairs, scene, rank=rank)
-    yield replace(hung_up, detector="host-left-first") if _before_time_outs(hung_up, scene) else hung_up
+    yield replace(hung_up, detector="host-left-first") if _before_time_outs(hung_up, pairs, scene) else hung_up
 
 
-def _before_time_outs(hung_up: Detection, scene: Scene) -> bool:
-    """Whether it is known that the end was gone before any rank gave up waiting: who gives up hangs up, too."""
+def _before_time_outs(hung_up: Detection, pairs: Iterable[_Pair], scene: Scene) -> bool:
+    """Whether the end was gone before ranks gave up waiting, who hang up, too.
+
+    It was if the order of one file or times say so, or if those who saw it leave had no time-out of their own, while others had one: ranks
+    that wait for each other give up at about the same time.
+    """
     time_outs = [finding for finding in scene.findings if finding.kind == "torch.watchdog-timeout"]
-    first = hung_up.excerpts[0]
-    for finding in time_outs:
-        sample = finding.first
-        if sample.at.source == first.at.source:
-            before = hung_up.order < finding.order
-        else:
-            before = (
-                sample.when is not None and first.when is not None and scene.clocks.order(first.when, sample.when) == -1
-            )
-        if not before:
-            return False
-    return bool(time_outs)
+    if not time_outs:
+        return False
+    gone = [finding for finding in scene.findings if _LOST in finding.rule.groups and finding.rule.blames == "peer"]
+    gave_up = {rank for finding in time_outs for rank in finding.ranks}
+    saw = {scene.identity.rank_of(vote.sayer) for pair in pairs for vote in pair.votes}
+    saw |= {rank for finding in gone for rank in finding.ranks}
+    if gave_up and saw - {None} and not saw & gave_up:
+        return True
+    if all(finding.first.at.source == hung_up.excerpts[0].at.source for finding in time_outs):
+        return all(hung_up.order < finding.order for finding in time_outs)
+    firsts = [excerpt.when for excerpt in hung_up.excerpts] + [finding.first.when for finding in gone]
+    ends = [sample.when for finding in time_outs for sample in finding.samples]
+    return any(_is_before_all(first, ends, scene) for first in firsts)
+
+
+def _is_before_all(when: Instant | None, others: Iterable[Instant | None], scene: Scene) -> bool:
+    return when is not None and all(other is not None and scene.clocks.order(when, other) == -1 for other in others)
 
 
 def _silent_end(pairs: list[_Pair], scene: Scene) -> str | None:
