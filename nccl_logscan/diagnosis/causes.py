@@ -7,13 +7,15 @@ explains-edges), and which of the rest speaks most plainly and first.
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
 from nccl_logscan.diagnosis.clocks import Clocks
+from nccl_logscan.diagnosis.deaths import fallen
 from nccl_logscan.diagnosis.endings import Endings
 from nccl_logscan.diagnosis.findings import Finding
+from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.taxonomy import Category, Role
 
 # Findings within this many points of strength of each other are told apart by time rather than by strength.
@@ -75,31 +77,35 @@ class Ranking:
     recovered: tuple[Finding, ...]
 
 
-def rank_causes(findings: Iterable[Finding], endings: Endings, clocks: Clocks) -> Ranking:
+def rank_causes(findings: Iterable[Finding], endings: Endings, clocks: Clocks, identity: Identity) -> Ranking:
     """Choose the cause among findings."""
     relevant = [finding for finding in findings if finding.rule.role not in {Role.BENIGN, Role.CONTEXT}]
     recovered = tuple(finding for finding in relevant if _recovered(finding, endings))
     lived_through = set(map(id, recovered))
     standing = [finding for finding in relevant if id(finding) not in lived_through]
     candidates = [finding for finding in standing if finding.rule.role is not Role.ECHO]
-    unexplained = [finding for finding in candidates if not _explained(finding, candidates, clocks)]
+    lost = fallen(candidates, identity, lambda one, other: known_order(one, other, clocks))
+    firsts = [finding for finding in candidates if id(finding) not in lost]
+    unexplained = [finding for finding in firsts if not _explained(finding, firsts, clocks)]
     pool = unexplained or candidates
     if not pool:
         return Ranking(None, tuple(standing), (), recovered)
     cause = _plainest_first(pool, clocks)
-    consequences = _consequences(cause, standing)
+    consequences = _consequences(cause, standing, lost)
     followed = {id(cause), *map(id, consequences)}
     rivals = [finding for finding in candidates if id(finding) not in followed]
     rivals.sort(key=lambda finding: -finding.rule.strength)
     return Ranking(cause, consequences, tuple(rivals), recovered)
 
 
-def _consequences(cause: Finding, standing: list[Finding]) -> tuple[Finding, ...]:
-    """What follows from the cause: symptoms and echoes, and what the rules' edges lead to, step by step."""
+def _consequences(cause: Finding, standing: list[Finding], lost: Collection[int]) -> tuple[Finding, ...]:
+    """What follows from the cause: symptoms and echoes, what died out with a process (`lost`), and what the rules'
+    edges lead to, step by step.
+    """
     following = {
         id(finding): finding
         for finding in standing
-        if finding is not cause and finding.rule.role in {Role.SYMPTOM, Role.ECHO}
+        if finding is not cause and (finding.rule.role in {Role.SYMPTOM, Role.ECHO} or id(finding) in lost)
     }
     reached = [cause]
     while reached:

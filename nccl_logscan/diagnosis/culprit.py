@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from nccl_logscan.diagnosis.clocks import Clocks
 from nccl_logscan.diagnosis.endings import Endings
 from nccl_logscan.diagnosis.findings import Evidence, Finding
 from nccl_logscan.diagnosis.identity import Identity, sayer_of
 from nccl_logscan.diagnosis.verdict import Culprit
+from nccl_logscan.diagnosis.victims import rank_of_victim
 
 
-def find_culprit(cause: Finding, identity: Identity, endings: Endings, clocks: Clocks) -> Culprit:
-    """Return the culprit of the deciding finding, as its rule's `blames` says."""
+def find_culprit(
+    cause: Finding, identity: Identity, endings: Endings, clocks: Clocks, findings: Iterable[Finding] = ()
+) -> Culprit:
+    """Return the culprit of the deciding finding, as its rule's `blames` says; `findings` may tell its rank, too."""
     captures = cause.captures
     rank = _rank(cause, identity, clocks)
     if rank is None and cause.rule.blames == "observer":
@@ -18,10 +23,12 @@ def find_culprit(cause: Finding, identity: Identity, endings: Endings, clocks: C
     observer = _observer(cause, rank, identity)
     spoke = _points_at_speaker(cause) and (rank is None or _said_by(observer, rank, identity))
     origin = observer.origin
-    seen_on = _one(cause.hosts) if cause.rule.blames != "peer" else None
+    seen_on = _one(cause.hosts) if cause.rule.blames in {"observer", "captured"} else None
     host = captures.get("host") or (origin.host if spoke else None) or seen_on
     if host is None and rank is not None:
         host = identity.host_of(rank)
+    if rank is None and cause.rule.blames == "observer":
+        rank = rank_of_victim(cause, host, findings, identity, endings)
     pid = _whole(captures.get("pid")) or (origin.pid if spoke else None)
     return Culprit(
         rank=rank,

@@ -63,12 +63,12 @@ def diagnose(
     nothing.
     """
     findings = tuple(findings)
-    ranking = rank_causes(findings, endings, clocks)
+    ranking = rank_causes(findings, endings, clocks, identity)
     if ranking.cause is None:
         signs = _Signs(torn=torn, unexplained=unexplained, at_rest=at_rest)
         return _without_cause(ranking, findings, endings, signs)
     cause = ranking.cause
-    culprit = find_culprit(cause, identity, endings, clocks)
+    culprit = find_culprit(cause, identity, endings, clocks, findings)
     return Diagnosis(
         category=cause.rule.category,
         basis=Basis.DETECTOR if cause.rule.match.detector else Basis.RULE,

@@ -331,6 +331,16 @@ class Identity:
             self._settled = (self._places, content)
         return self._settled
 
+    def rank_of_process(self, host: str | None, pid: int) -> int | None:
+        """Return the global rank of a process of a host by its number; None where the log does not tell."""
+        if self._processes.world == self._world and host is not None:
+            rank = self._processes.rank_of(short_host(host), pid)
+            if rank is not None:
+                return rank
+        rank = self._told_of_pid(pid)
+        known = None if rank is None or host is None else self.host_of(rank)
+        return rank if known is None or host is None or short_host(known) == short_host(host) else None
+
     def _rank_of_any(self, pid: int) -> int | None:
         rank = self._processes.rank_of(None, pid) if self._processes.world == self._world else None
         return self._told_of_pid(pid) if rank is None else rank

@@ -45,3 +45,23 @@ def test_a_constant_scale_of_one_is_how_bfloat16_logs(scan):
         "0.231 | number of skipped iterations:   0 | number of nan iterations:   0 |\n"
     )
     assert scan("".join(line.format(number) for number in range(30))).diagnosis.category == "none"
+
+
+STEP = "[rank{rank}]: step: {step}/30 loss={loss} grad_norm=0.01\n"
+
+
+def test_the_one_rank_that_prints_for_the_job_is_not_to_blame_for_its_nan(scan):
+    other = "n1:10:10 [1] NCCL INFO ncclCommInitRank comm 0x1 rank 1 nranks 2 cudaDev 1 busId 70 commId 0x2 - Init START\n"
+    losses = "".join(STEP.format(rank=0, step=step, loss=1.0 if step < 5 else "nan") for step in range(1, 12))
+    result = scan({"rank0.log": losses, "rank1.log": other})
+    assert (result.diagnosis.category, result.diagnosis.culprit.rank) == ("mixed_precision_overflow", None)
+
+
+def test_a_rank_that_alone_prints_nan_while_others_print_numbers_is_named(scan):
+    log = "".join(
+        STEP.format(rank=rank, step=step, loss="nan" if rank == 1 and step > 5 else 1.0)
+        for step in range(1, 12)
+        for rank in (0, 1, 2)
+    )
+    result = scan(log)
+    assert (result.diagnosis.category, result.diagnosis.culprit.rank) == ("mixed_precision_overflow", 1)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 from nccl_logscan.diagnosis.comparison import FACT_KINDS, MUST_AGREE, Compared, Comparison, facts_of, tells_facts
 from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, excerpt_of
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
-from nccl_logscan.events.model import Event, LogText, NcclEnv, NcclInit
+from nccl_logscan.diagnosis.findings import Evidence, Finding
+from nccl_logscan.events.model import Event, LogText, NcclEnv, NcclInit, NcclNetwork
 from nccl_logscan.position import Origin
 
 _EXCERPTS = 1_024
 _HOSTS = 4_096
 _TABLE_HOST = re.compile(r"\bPid +\d+ on +(\S+) +device")
 _SOCKET = "Socket"
+_OLD_DRIVER = "old-driver"
+_DRIVERS = ("CUDA driver", "GPU driver")
 
 _DETECTORS = {
     "CUDA driver": "driver-versions-differ",
@@ -33,6 +36,7 @@ class Heterogeneity:
     """Collects facts by who has them, compares them at the end, and names the odd one out."""
 
     names: ClassVar[tuple[str, ...]] = (
+        "driver-behind",
         "driver-versions-differ",
         "gpu-models-differ",
         "plugins-differ",
@@ -45,6 +49,7 @@ class Heterogeneity:
         self._excerpts: dict[tuple[str, str], tuple[Excerpt, int]] = {}
         self._ready: dict[str, None] = {}
         self._telling: dict[str, None] = {}
+        self._running: dict[str, None] = {}
 
     def feed(self, event: Event, site: Site) -> None:
         """Note what an event tells of its host or process."""
@@ -52,6 +57,8 @@ class Heterogeneity:
             if event.phase == "complete" and event.origin.host and len(self._ready) < _HOSTS:
                 self._ready[event.origin.host] = None
             return
+        if isinstance(event, NcclNetwork) and event.origin.host and len(self._running) < _HOSTS:
+            self._running[event.origin.host] = None
         if isinstance(event, NcclEnv):
             if event.origin.host and len(self._telling) < _HOSTS:
                 self._telling[event.origin.host] = None
@@ -72,6 +79,7 @@ class Heterogeneity:
         """Yield a detection for each question whose answer is that something differs."""
         self._comparison.fill_unset(host for host in self._ready if host in self._telling)
         facts = {name: known.settled(scene.identity) for name, known in self._comparison.facts.items()}
+        yield from self._behind(facts, scene)
         answered: set[str] = set()
         for name, detector in _DETECTORS.items():
             known = facts.get(name)
@@ -82,6 +90,33 @@ class Heterogeneity:
         settings = [(name, known) for name, known in facts.items() if name not in _DETECTORS and known.differs]
         if settings:
             yield self._difference("settings-differ", settings, scene)
+
+    def _behind(self, facts: Mapping[str, Compared], scene: Scene) -> Iterator[Detection]:
+        """Where CUDA refused some hosts' drivers: a detection if others have another driver or began to set up NCCL."""
+        refused = [finding for finding in scene.findings if _OLD_DRIVER in finding.rule.groups]
+        if not refused:
+            return
+        old = dict.fromkeys(host for finding in refused for host in _hosts_of(finding, scene))
+        known = next((facts[name] for name in _DRIVERS if name in facts and facts[name].differs), None)
+        others = [host for host in (*self._ready, *self._running) if host not in old]
+        if known is None and not (old and others):
+            return
+        odd = None if known is None else known.odd(scene.identity)[1]
+        host = next(iter(old)) if len(old) == 1 else odd if not old else None
+        ranks = tuple(dict.fromkeys(rank for finding in refused for rank in finding.ranks))
+        alone = ranks[:1] if host is not None and len(ranks) == 1 and scene.gpus.ranks_on(host) in ((), ranks) else ()
+        yield Detection(
+            "driver-behind",
+            tuple(_excerpt(finding.first) for finding in refused),
+            min(finding.order for finding in refused),
+            max(finding.last_order for finding in refused),
+            {"behind": host or (_some(tuple(old)) if old else "some hosts")}
+            | ({} if host is None else {"host": host})
+            | ({} if not alone else {"rank": str(alone[0])}),
+            alone,
+            () if host is None else (host,),
+            count=sum(finding.count for finding in refused),
+        )
 
     def _difference(self, detector: str, differing: list[tuple[str, Compared]], scene: Scene) -> Detection:
         name, known = differing[0]
@@ -122,6 +157,17 @@ def _matters(name: str, known: Compared) -> bool:
         apart = len({host for names in fast.values() for host in names}) == sum(map(len, fast.values()))
         return len(fast) > 1 and _SOCKET not in hosts and apart
     return known.differs
+
+
+def _hosts_of(finding: Finding, scene: Scene) -> Iterator[str]:
+    """The hosts of who said it, by the lines or by the ranks."""
+    for host in (*finding.hosts, *(scene.identity.host_of(rank) for rank in finding.ranks)):
+        if host is not None:
+            yield scene.gpus.as_nccl_says(host)
+
+
+def _excerpt(line: Evidence) -> Excerpt:
+    return Excerpt(line.at, line.text, line.origin, line.when, line.highlight, line.before, list(line.after))
 
 
 def _in_a_table(event: Event) -> Event:

@@ -15,7 +15,7 @@ from typing import ClassVar
 from nccl_logscan.diagnosis.comparison import Compared, Holder
 from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, brief_excerpt_of
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
-from nccl_logscan.diagnosis.identity import Who, who
+from nccl_logscan.diagnosis.identity import Identity, Who, who
 from nccl_logscan.events.model import Event, NcclVersion
 
 _Version = tuple[int, ...]
@@ -56,14 +56,21 @@ _WORDINGS: tuple[tuple[str, str, str | None], ...] = (
     ("ncclCommInitRankConfig comm 0x", "2.23.4", None),
     ("[Rank ", "2.29.2", None),
 )
+_RAISED = frozenset({"python.exception", "torch.process-group"})
+_TEXT = 2_000
+_IN_ERROR = re.compile(r"\bNCCL version (2\.\d{1,2}\.\d{1,2})\b", re.ASCII)
 _INIT_START = re.compile(r"comm 0x[0-9a-f]+ rank \d+ nranks \d+ .* - Init START$")
 
 
 @dataclass(slots=True)
 class _Process:
-    """The range of versions that what a process printed allows, and the lines that narrowed it."""
+    """The range of versions that what a process printed allows, and the lines that narrowed it.
 
-    name: str
+    `pid` is None where its lines tell no process: then a rank, or a launcher's label, stands for it.
+    """
+
+    host: str | None
+    pid: int | None
     sayer: Who
     low: _Version = _OLDEST
     high: _Version = _NEWEST
@@ -77,6 +84,16 @@ class _Process:
             return False
         self.low, self.high = new
         return True
+
+    def place(self, identity: Identity) -> str:
+        """Its host, as far as the log tells; else the source of its lines."""
+        rank = None if self.host is not None else identity.rank_of(self.sayer)
+        known = self.host or identity.host_of_sayer(self.sayer) or (None if rank is None else identity.host_of(rank))
+        return known or self.sayer.source
+
+    def named(self, identity: Identity) -> str:
+        """`host:pid`, as NCCL's own lines begin; the host alone where no process is told."""
+        return self.place(identity) if self.pid is None else f"{self.place(identity)}:{self.pid}"
 
     @property
     def told(self) -> str:
@@ -92,11 +109,20 @@ class NcclVersions:
 
     names: ClassVar[tuple[str, ...]] = ("nccl-versions-differ",)
     kinds: ClassVar[frozenset[str]] = frozenset(
-        {"nccl.version", "nccl.info", "nccl.init", "nccl.network", "nccl.driver", "nccl.env"}
+        {
+            "nccl.version",
+            "nccl.info",
+            "nccl.init",
+            "nccl.network",
+            "nccl.driver",
+            "nccl.env",
+            "python.exception",
+            "torch.process-group",
+        }
     )
 
     def __init__(self) -> None:
-        self._processes: dict[tuple[str, int], _Process] = {}
+        self._processes: dict[tuple[str, int] | Who, _Process] = {}
         self._latest: dict[str, _Process] = {}
         self._by_first: dict[str, list[tuple[str, _Version, _Version]]] = {}
         for wording, first, last in _WORDINGS:
@@ -105,6 +131,9 @@ class NcclVersions:
 
     def feed(self, event: Event, site: Site) -> None:
         """Take in a line of NCCL's start-up."""
+        if event.kind in _RAISED:
+            self._raised(event, site)
+            return
         process = self._process(event)
         if process is None:
             return
@@ -115,18 +144,37 @@ class NcclVersions:
         for low, high in self._ranges(event.message):
             self._narrow(process, low, high, event, site)
 
+    def _raised(self, event: Event, site: Site) -> None:
+        """Take the loaded version from PyTorch's text of an error of NCCL (torch/csrc/distributed/c10d/NCCLUtils.hpp).
+
+        Versions of PyTorch that do not know NCCL's later numbering write 2.10.3 as 21.0.3, which is left out.
+        """
+        found = _IN_ERROR.search(event.message[:_TEXT]) if "NCCL error" in event.message[:_TEXT] else None
+        process = self._without_pid(event) if found else None
+        if found and process is not None:
+            exact = _parsed(found[1])
+            self._narrow(process, exact, exact, event, site)
+
     def _process(self, event: Event) -> _Process | None:
         """The process that wrote a line; a bare banner is taken for the process that wrote just before it."""
         origin = event.origin
         if origin.pid is None:
-            return self._latest.get(event.at.source)
+            return self._latest.get(event.at.source) or self._without_pid(event)
         key = (origin.host or event.at.source, origin.pid)
         process = self._processes.get(key)
         if process is None:
             if len(self._processes) >= _LIMIT:
                 return None
-            process = self._processes[key] = _Process(f"{key[0]}:{key[1]}", who(event))
+            process = self._processes[key] = _Process(key[0], origin.pid, who(event))
         self._latest[event.at.source] = process
+        return process
+
+    def _without_pid(self, event: Event) -> _Process | None:
+        """Who wrote a line without a process, where anything tells it from others in the same source."""
+        sayer = who(event)
+        process = self._processes.get(sayer)
+        if process is None and len(self._processes) < _LIMIT:
+            process = self._processes[sayer] = _Process(event.origin.host, None, sayer)
         return process
 
     def _ranges(self, message: str) -> Iterator[tuple[_Version, _Version]]:
@@ -154,7 +202,9 @@ class NcclVersions:
             return
         excerpts = [*oldest.excerpts, *newest.excerpts]
         rank, host = _odd(known, oldest, newest, scene)
-        captures = {"values": f"{oldest.told} on {oldest.name}; {newest.told} on {newest.name}"}
+        old, new = (f"{process.told} on {process.named(scene.identity)}" for process in (oldest, newest))
+        captures = {"values": f"{old}; {new}"}
+        host = None if host in {process.sayer.source for process in known} else host
         captures |= {} if host is None else {"host": host}
         captures |= {} if rank is None else {"rank": str(rank)}
         yield Detection(
@@ -176,8 +226,7 @@ def _odd(known: list[_Process], oldest: _Process, newest: _Process, scene: Scene
     processes = Compared()
     for value, group in (("old", old), ("new", new)):
         for process in group:
-            host, _, pid = process.name.rpartition(":")
-            processes.note(value, Holder(host, int(pid)), process.sayer)
+            processes.note(value, Holder(process.place(scene.identity), process.pid), process.sayer)
     return processes.odd(scene.identity)
 
 

@@ -214,7 +214,11 @@ class Losses:
             losses.excerpts.append(excerpt_of(event, site))
 
     def conclude(self, scene: Scene) -> Iterator[Detection]:
-        """Yield a lasting NaN in the loss, else one in the gradients alone."""
+        """Yield a lasting NaN in the loss, else one in the gradients alone.
+
+        The loss that a job prints is commonly that of all ranks, printed by one of them: a rank is named only where it
+        alone prints NaN while others print numbers.
+        """
         lasting = {sayer: losses for sayer, losses in self._losses.items() if losses.bad_run}
         name = "loss-not-finite"
         if not lasting:
@@ -223,9 +227,8 @@ class Losses:
         if not lasting:
             return
         first_sayer, first = min(lasting.items(), key=lambda item: item[1].order)
-        ranks = [scene.identity.rank_of(sayer) for sayer in lasting]
-        alone = len(lasting) == 1 and len(self._losses) > 1
-        rank = scene.identity.rank_of(first_sayer)
+        finite = any(losses.good for sayer, losses in self._losses.items() if sayer not in lasting)
+        rank = scene.identity.rank_of(first_sayer) if finite and len(lasting) == 1 else None
         yield Detection(
             name,
             tuple(first.excerpts),
@@ -233,7 +236,7 @@ class Losses:
             max(losses.last_order for losses in lasting.values()),
             {"what": first.what}
             | ({} if first.step is None else {"step": str(first.step)})
-            | ({"rank": str(rank)} if alone and rank is not None else {}),
-            tuple(rank for rank in ranks if rank is not None),
+            | ({"rank": str(rank)} if rank is not None else {}),
+            (rank,) if rank is not None else (),
             count=sum(losses.bad_total for losses in lasting.values()),
         )

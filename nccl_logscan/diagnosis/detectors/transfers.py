@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import ClassVar, NamedTuple
 
@@ -28,6 +28,7 @@ _SHOWN = 5
 # A third of a bad end's pairs may be other pairs: processes that leave break connections of their own.
 _STRAY = 3
 _ON_A_RAIL = 3
+_LOST = "lost-peer"
 _FEW = 5
 # What fails at once is reported within seconds; a neighbour of who gave up finds out after time-outs of its own.
 _LATER = timedelta(seconds=10)
@@ -75,6 +76,7 @@ class Transfers:
         "connections-one-end",
         "connections-undecided",
         "hung-up-one-end",
+        "host-left-first",
     )
     kinds: ClassVar[frozenset[str]] = frozenset(
         {
@@ -239,7 +241,34 @@ def _of_processes(pairs: list[_Pair], scene: Scene) -> Iterator[Detection]:
     rank = _only_rank(bad, scene)
     if rank is None:
         rank = _quiet(bad, pairs, scene)
-    yield _accusation("hung-up-one-end", bad, pairs, scene, rank=rank)
+    hung_up = _accusation("hung-up-one-end", bad, pairs, scene, rank=rank)
+    yield replace(hung_up, detector="host-left-first") if _before_time_outs(hung_up, pairs, scene) else hung_up
+
+
+def _before_time_outs(hung_up: Detection, pairs: Iterable[_Pair], scene: Scene) -> bool:
+    """Whether the end was gone before ranks gave up waiting, who hang up, too.
+
+    It was if the order of one file or times say so, or if those who saw it leave had no time-out of their own, while others had one: ranks
+    that wait for each other give up at about the same time.
+    """
+    time_outs = [finding for finding in scene.findings if finding.kind == "torch.watchdog-timeout"]
+    if not time_outs:
+        return False
+    gone = [finding for finding in scene.findings if _LOST in finding.rule.groups and finding.rule.blames == "peer"]
+    gave_up = {rank for finding in time_outs for rank in finding.ranks}
+    saw = {scene.identity.rank_of(vote.sayer) for pair in pairs for vote in pair.votes}
+    saw |= {rank for finding in gone for rank in finding.ranks}
+    if gave_up and saw - {None} and not saw & gave_up:
+        return True
+    if all(finding.first.at.source == hung_up.excerpts[0].at.source for finding in time_outs):
+        return all(hung_up.order < finding.order for finding in time_outs)
+    firsts = [excerpt.when for excerpt in hung_up.excerpts] + [finding.first.when for finding in gone]
+    ends = [sample.when for finding in time_outs for sample in finding.samples]
+    return any(_is_before_all(first, ends, scene) for first in firsts)
+
+
+def _is_before_all(when: Instant | None, others: Iterable[Instant | None], scene: Scene) -> bool:
+    return when is not None and all(other is not None and scene.clocks.order(when, other) == -1 for other in others)
 
 
 def _silent_end(pairs: list[_Pair], scene: Scene) -> str | None:
@@ -459,7 +488,8 @@ def _voters(pairs: Iterable[_Pair], bad: str, scene: Scene) -> str:
 def _undecided(name: str, pairs: list[_Pair]) -> Detection:
     ends = list(dict.fromkeys(end for pair in pairs for end in pair.ends))
     adapter = _common_adapter(pairs)
-    return _detection(name, pairs, {"ends": listed(ends)} | ({} if adapter is None else {"adapter": adapter}))
+    captures = {"ends": listed(ends)} | ({} if adapter is None else {"adapter": adapter})
+    return replace(_detection(name, pairs, captures), hosts=tuple(ends[:_PARTNERS]))
 
 
 def _common_adapter(pairs: Iterable[_Pair]) -> str | None:
