@@ -37,6 +37,7 @@ _HANGS = frozenset(
         "rank-absent",
         "watchdog-mismatch",
         "collective-order",
+        "call-left-out",
         "peer-call-missing",
         "alone-in-call",
         "not-started",

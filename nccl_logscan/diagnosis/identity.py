@@ -358,7 +358,7 @@ class Identity:
         """Whether a rank would have been read, had it said what others say in the inputs `told_in`.
 
         It would if it speaks in one of those, if one is the log of the whole job or of ranks on both sides of it, or if
-        the rank's own input of that kind (named alike but for the numbers) is there.
+        the rank's own input of that kind (named alike but for the numbers) is there, or as many as the world has ranks.
         """
         several = [source for source in told_in if len(self._sources.get(source, ())) > 1]
         if len(told_in) == 1 and (several or len(self._sources) <= 1):
@@ -370,7 +370,9 @@ class Identity:
             return True
         shapes = {_shape(source) for source in told_in}
         places, _ = self._settle()
-        alike = (name for name in places.names if _shape(name) in shapes)
+        alike = [name for name in places.names if _shape(name) in shapes]
+        if 0 < self._world <= len(alike):
+            return True
         return any(self._rank_by_place(Who(name, None, None, None, None, None, None)) == rank for name in alike)
 
     def host_of(self, rank: int) -> str | None:

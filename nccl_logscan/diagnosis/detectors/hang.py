@@ -40,6 +40,7 @@ _DETECTORS = {
     Fault.BEHIND: "rank-behind",
     Fault.ABSENT: "rank-absent",
     Fault.ORDER: "collective-order",
+    Fault.SKIPPED: "call-left-out",
     Fault.UNMET: "peer-call-missing",
     Fault.ALONE: "alone-in-call",
     Fault.NOT_STARTED: "not-started",
@@ -246,7 +247,7 @@ def _waited_for(
     world = max(identity.world_size or 0, max(progress.standings) + 1)
     told_in = stage.told_in
     roll = Roll(world, (identity.stated_world or 0) >= world, lambda rank: identity.hears(rank, told_in))
-    blame = find_blame(progress, roll, stage.recordings.habit)
+    blame = find_blame(progress, roll, stage.recordings)
     if blame is None or (blame.fault is Fault.ABSENT and len(blame.ranks) > blame.needed):
         return
     shown = ", ".join(str(rank) for rank in blame.ranks[:_NAMED]) + (", ..." if len(blame.ranks) > _NAMED else "")

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from nccl_logscan.diagnosis.hang.progress import UNKNOWN, WORLD, Progress, Wait, in_order
 
@@ -22,14 +22,15 @@ class Fault(StrEnum):
     """What the waits end in.
 
     behind: a rank that waits in nothing and has not issued a call that others wait in. absent: a rank that is not
-    heard of. order: ranks that wait for each other in a ring. unmet: a ring that a rank closed which left out its part
-    of a point-to-point call. alone: a call that all its ranks have issued and all but one completed. not-started: one
+    heard of. order: ranks that wait for each other in a ring. skipped: a ring that a rank closed which left out a call
+    and went on. unmet: one that left out its part of a point-to-point call. alone: a call that all its ranks have issued and all but one completed. not-started: one
     that has not begun on some ranks' devices. entered: a call that all its ranks have issued.
     """
 
     BEHIND = "behind"
     ABSENT = "absent"
     ORDER = "order"
+    SKIPPED = "skipped"
     UNMET = "unmet"
     ALONE = "alone"
     NOT_STARTED = "not-started"
@@ -89,21 +90,37 @@ class Roll:
     heard: Callable[[int], bool]
 
 
-Habit = Callable[["Call", "Call"], int | None]
-"""Tells in which order ranks issue two calls, -1 or 1, as far as records show; None where they don't."""
+class Order(Protocol):
+    """What records tell of the order in which ranks issue their calls."""
+
+    def habit(self, one: Call, other: Call) -> int | None:
+        """Return in which order ranks issue two calls, -1 or 1; None where that is not recorded."""
+
+    def passed(self, rank: int, call: Call) -> bool:
+        """Return whether a rank is seen to have gone past the place of a call that it has not issued."""
 
 
-def find_blame(progress: Progress, roll: Roll, habit: Habit = lambda _one, _other: None) -> Blame | None:
+class _Unrecorded:
+    """Of what watchdogs tell no order follows."""
+
+    def habit(self, one: Call, other: Call) -> int | None:  # noqa: ARG002 - nothing is recorded of any call
+        return None
+
+    def passed(self, rank: int, call: Call) -> bool:  # noqa: ARG002 - nothing is recorded of any call
+        return False
+
+
+def find_blame(progress: Progress, roll: Roll, order: Order | None = None) -> Blame | None:
     """Return what the waits end in; None if nobody waits, or the evidence does not tell who has to come."""
     waiting = progress.waiting()
-    return _Search(progress, roll, waiting, habit).end() if waiting else None
+    return _Search(progress, roll, waiting, order or _Unrecorded()).end() if waiting else None
 
 
 class _Search:
     """One walk along all waits at once: every edge starts at a rank that waits."""
 
-    def __init__(self, progress: Progress, roll: Roll, waiting: list[int], habit: Habit) -> None:
-        self._habit = habit
+    def __init__(self, progress: Progress, roll: Roll, waiting: list[int], order: Order) -> None:
+        self._order = order
         self._progress = progress
         self._roll = roll
         self._waiting = waiting
@@ -284,15 +301,35 @@ class _Search:
     def _ring(self, through: tuple[int, ...]) -> Blame:
         """Ranks that wait for each other: they called two groups in different orders; the odd ones are named."""
         unmet = sorted({rank for _, wait, missing in self._all() if wait.peer is not None for rank in missing.behind})
-        odd = unmet or self._out_of_step(through) or self._in_the_rarer_group(through)
+        skipped = [] if unmet else self._passed_by(through)
+        odd = unmet or skipped or self._out_of_step(through) or self._in_the_rarer_group(through)
         accused = odd[0] if len(odd) == 1 else None
+        if skipped:
+            return self._blame(Fault.SKIPPED, skipped, through, accused)
         fault = Fault.UNMET if unmet else Fault.ORDER
         waiting = [rank for rank in self._waiting if rank not in odd] or list(through)
         group, wait, _ = self._edges[waiting[0]][0]
         return Blame(fault, tuple(odd), accused, group, wait, tuple(waiting), through, len(self._waiting))
 
     def _out_of_step(self, through: tuple[int, ...]) -> list[int]:
-        return self._against_habit(through) or self._out_of_order(through)
+        return self._passed_by(through) or self._against_habit(through) or self._out_of_order(through)
+
+    def _passed_by(self, through: tuple[int, ...]) -> list[int]:
+        """The ranks that left a call out which others wait in."""
+        ranks = set(through)
+        left_out = {
+            rank
+            for group, wait, missing in self._distinct()
+            if wait.sequence is not None
+            for rank in missing.behind & ranks
+            if self._order.passed(rank, Call(group, wait.sequence))
+        }
+        return sorted(left_out)
+
+    def _distinct(self) -> list[_Edge]:
+        """One edge for each call that ranks wait in."""
+        by_call = {(group, wait.sequence, wait.peer): (group, wait, missing) for group, wait, missing in self._all()}
+        return list(by_call.values())
 
     def _against_habit(self, through: tuple[int, ...]) -> list[int]:
         """The ranks that wait in a call without having issued another, which ranks are used to issue before it."""
@@ -301,7 +338,7 @@ class _Search:
             mine = self._edges[rank][0]
             for group, wait, missing in self._all():
                 if rank in missing.behind and mine[1].sequence is not None and wait.sequence is not None:
-                    if self._habit(Call(group, wait.sequence), Call(mine[0], mine[1].sequence)) == -1:
+                    if self._order.habit(Call(group, wait.sequence), Call(mine[0], mine[1].sequence)) == -1:
                         odd.append(rank)
                     break
         return odd

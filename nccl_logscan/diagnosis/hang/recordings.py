@@ -126,6 +126,7 @@ class LastCall:
     group: str
     operation: str
     sequence: int | None
+    record: int
     site: int
     state: State
 
@@ -215,7 +216,7 @@ class Recordings:
 
     def _enter(self, recorded: _Recorded, call: Call) -> None:
         site = self._site(call.frames)
-        recorded.last = LastCall(call.group, call.operation, call.sequence, site, call.state)
+        recorded.last = LastCall(call.group, call.operation, call.sequence, call.record, site, call.state)
         if site:
             recorded.last_from_python = recorded.last
         if call.peers is not None:
@@ -387,6 +388,25 @@ class Recordings:
             and (second := self._record_of(recorded, *other)) is not None
         )
         return None if votes[-1] == votes[1] else max(votes, key=votes.__getitem__)
+
+    def passed(self, rank: int, call: tuple[str, int]) -> bool:
+        """Return whether a rank has issued more calls than it would have before one that it has not issued.
+
+        Where that one stands in its own order is taken from the others: as far behind the group's last call as there.
+        """
+        group, sequence = call
+        recorded = self._by_rank.get(rank)
+        mine = recorded.histories.get(group) if recorded is not None else None
+        before = mine.record_at(sequence - 1) if mine is not None else None
+        if recorded is None or recorded.last is None or before is None:
+            return False
+        gaps = [
+            at - its_before
+            for history in self.histories(group).values()
+            if (at := history.record_at(sequence)) is not None
+            and (its_before := history.record_at(sequence - 1)) is not None
+        ]
+        return bool(gaps) and recorded.last.record > before + max(gaps)
 
     def _record_of(self, recorded: _Recorded, group: str, sequence: int) -> int | None:
         for name in (group, *self.siblings(group)):
