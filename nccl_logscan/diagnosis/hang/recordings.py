@@ -390,7 +390,7 @@ class Recordings:
         return None if votes[-1] == votes[1] else max(votes, key=votes.__getitem__)
 
     def passed(self, rank: int, call: tuple[str, int]) -> bool:
-        """Return whether a rank has issued more calls than it would have before one that it has not issued.
+        """Return whether a rank has issued as many calls as it would have with one that it has not issued.
 
         Where that one stands in its own order is taken from the others: as far behind the group's last call as there.
         """
@@ -406,7 +406,7 @@ class Recordings:
             if (at := history.record_at(sequence)) is not None
             and (its_before := history.record_at(sequence - 1)) is not None
         ]
-        return bool(gaps) and recorded.last.record > before + max(gaps)
+        return bool(gaps) and recorded.last.record >= before + max(gaps)
 
     def _record_of(self, recorded: _Recorded, group: str, sequence: int) -> int | None:
         for name in (group, *self.siblings(group)):
