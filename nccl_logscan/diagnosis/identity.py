@@ -361,7 +361,7 @@ class Identity:
         the rank's own input of that kind (named alike but for the numbers) is there, or as many as the world has ranks.
         """
         several = [source for source in told_in if len(self._sources.get(source, ())) > 1]
-        if len(told_in) == 1 and (several or len(self._sources) <= 1):
+        if len(told_in) == 1 and (several or len(self._sources) <= 1) and self._rank_of_input(*told_in) is None:
             return True
         speakers = [self._sources.get(source, set()) for source in told_in]
         if any(rank in ranks for ranks in speakers):
@@ -373,7 +373,11 @@ class Identity:
         alike = [name for name in places.names if _shape(name) in shapes]
         if 0 < self._world <= len(alike):
             return True
-        return any(self._rank_by_place(Who(name, None, None, None, None, None, None)) == rank for name in alike)
+        return any(self._rank_of_input(name) == rank for name in alike)
+
+    def _rank_of_input(self, name: str) -> int | None:
+        """The rank of which an input holds the lines, as its name or what stands in it tells."""
+        return self._rank_by_place(Who(name, None, None, None, None, None, None))
 
     def host_of(self, rank: int) -> str | None:
         """Return the host of a global rank."""
@@ -388,6 +392,10 @@ class Identity:
     def communicator(self, comm_id: str) -> Mapping[int, int]:
         """Return rank within a communicator → global rank, as far as its set-up lines tell."""
         return self._processes.members(comm_id) if self._processes.world == self._world else {}
+
+    def communicators_of(self, rank: int) -> Mapping[str, int]:
+        """Return the communicators that a global rank set up, by id, with its rank in each."""
+        return self._processes.joined_by(rank) if self._processes.world == self._world else {}
 
     def _process_of(self, rank: int) -> ProcessId | None:
         return self._processes.process_of(rank) if self._processes.world == self._world else None

@@ -23,8 +23,9 @@ class Fault(StrEnum):
 
     behind: a rank that waits in nothing and has not issued a call that others wait in. absent: a rank that is not
     heard of. order: ranks that wait for each other in a ring. skipped: a ring that a rank closed which left out a call
-    and went on. unmet: one that left out its part of a point-to-point call. alone: a call that all its ranks have issued and all but one completed. not-started: one
-    that has not begun on some ranks' devices. entered: a call that all its ranks have issued.
+    and went on. unmet: one that left out its part of a point-to-point call. alone: a call that all its ranks have
+    issued and all but one completed. not-started: one that has not begun on some ranks' devices. entered: a call that
+    all its ranks have issued.
     """
 
     BEHIND = "behind"
@@ -96,8 +97,8 @@ class Order(Protocol):
     def habit(self, one: Call, other: Call) -> int | None:
         """Return in which order ranks issue two calls, -1 or 1; None where that is not recorded."""
 
-    def passed(self, rank: int, call: Call) -> bool:
-        """Return whether a rank is seen to have gone past the place of a call that it has not issued."""
+    def passed(self, rank: int, call: Call) -> int:
+        """Return how many other ranks show that a rank has gone past the place of a call that it has not issued."""
 
 
 class _Unrecorded:
@@ -106,8 +107,8 @@ class _Unrecorded:
     def habit(self, one: Call, other: Call) -> int | None:  # noqa: ARG002 - nothing is recorded of any call
         return None
 
-    def passed(self, rank: int, call: Call) -> bool:  # noqa: ARG002 - nothing is recorded of any call
-        return False
+    def passed(self, rank: int, call: Call) -> int:  # noqa: ARG002 - nothing is recorded of any call
+        return 0
 
 
 def find_blame(progress: Progress, roll: Roll, order: Order | None = None) -> Blame | None:
@@ -315,16 +316,15 @@ class _Search:
         return self._passed_by(through) or self._against_habit(through) or self._out_of_order(through)
 
     def _passed_by(self, through: tuple[int, ...]) -> list[int]:
-        """The ranks that left a call out which others wait in."""
+        """The ranks that left out a call which others wait in: of two that each miss the other's, the lonelier one."""
         ranks = set(through)
-        left_out = {
-            rank
-            for group, wait, missing in self._distinct()
-            if wait.sequence is not None
-            for rank in missing.behind & ranks
-            if self._order.passed(rank, Call(group, wait.sequence))
-        }
-        return sorted(left_out)
+        shown: dict[int, int] = {}
+        for group, wait, missing in self._distinct():
+            if wait.sequence is not None:
+                call = Call(group, wait.sequence)
+                shown |= {rank: self._order.passed(rank, call) for rank in missing.behind & ranks}
+        most = max(shown.values(), default=0)
+        return sorted(rank for rank, witnesses in shown.items() if witnesses == most > 0)
 
     def _distinct(self) -> list[_Edge]:
         """One edge for each call that ranks wait in."""

@@ -389,8 +389,8 @@ class Recordings:
         )
         return None if votes[-1] == votes[1] else max(votes, key=votes.__getitem__)
 
-    def passed(self, rank: int, call: tuple[str, int]) -> bool:
-        """Return whether a rank has issued as many calls as it would have with one that it has not issued.
+    def passed(self, rank: int, call: tuple[str, int]) -> int:
+        """Return how many ranks show that one has issued as many calls as it would have with one that it lacks.
 
         Where that one stands in its own order is taken from the others: as far behind the group's last call as there.
         """
@@ -399,14 +399,14 @@ class Recordings:
         mine = recorded.histories.get(group) if recorded is not None else None
         before = mine.record_at(sequence - 1) if mine is not None else None
         if recorded is None or recorded.last is None or before is None:
-            return False
+            return 0
         gaps = [
             at - its_before
             for history in self.histories(group).values()
             if (at := history.record_at(sequence)) is not None
             and (its_before := history.record_at(sequence - 1)) is not None
         ]
-        return bool(gaps) and recorded.last.record >= before + max(gaps)
+        return len(gaps) if gaps and recorded.last.record >= before + max(gaps) else 0
 
     def _record_of(self, recorded: _Recorded, group: str, sequence: int) -> int | None:
         for name in (group, *self.siblings(group)):
