@@ -21,9 +21,7 @@ _OWN_CAUSES = frozenset(
 _TOLD_TO_END = "told-to-end"
 _LEFT = "host-left-first"
 _TIME_OUT = "torch.watchdog-timeout"
-_COMPARED = frozenset(
-    {"transfers-one-end", "transfers-undecided", "connections-one-end", "connections-undecided"}
-)
+_COMPARED = frozenset({"transfers-one-end", "transfers-undecided", "connections-one-end", "connections-undecided"})
 _UNANSWERED = "unanswered-transfer"
 # A launcher ends a dead worker's neighbours first, for up to 30 s, and then tells of the death (torch's elastic agent).
 _TOLD_BY_LAUNCHERS = frozenset({"elastic.exit", "process.exit", "process.signal", "kernel.oom", "ray.event"})
@@ -48,7 +46,8 @@ def fallen(candidates: Sequence[Finding], identity: Identity, order: _Order) -> 
         lost += [
             finding
             for finding in candidates
-            if _UNANSWERED in finding.rule.groups and any(_explains(death, finding, identity, order) for death in deaths)
+            if _UNANSWERED in finding.rule.groups
+            and any(_explains(death, finding, identity, order) for death in deaths)
         ]
     elif lost and len(lost) == sum(finding.kind in _COMPARED for finding in candidates):
         lost += [finding for finding in candidates if finding.rule.category in {one.rule.category for one in lost}]

@@ -15,6 +15,7 @@ from nccl_logscan.events.model import ElasticExit, ProcessExit
 _OOM = "kernel.oom"
 _XID = "kernel.xid"
 _SIGKILL = 9
+_DIGITS = 10
 # What a process prints when its GPU fails, and PyTorch raises.
 _OF_THE_PROCESS = frozenset({"python.exception", "cuda.error"})
 _ABSENT = "rank-absent"
@@ -39,7 +40,8 @@ def _by_pid(
     cause: Finding, host: str | None, findings: Iterable[Finding], identity: Identity, endings: Endings
 ) -> Iterator[int]:
     same = (one for one in findings if one.kind == _OOM and set(one.hosts) == set(cause.hosts))
-    pids = {int(pid) for one in (cause, *same) if (pid := one.captures.get("pid")) is not None and len(pid) < 10}
+    told = (one.captures.get("pid") for one in (cause, *same))
+    pids = {int(pid) for pid in told if pid is not None and len(pid) < _DIGITS}
     for pid in pids:
         rank = identity.rank_of_process(host, pid)
         if rank is not None:
@@ -51,9 +53,11 @@ def _by_pid(
 
 def _killed(endings: Endings) -> Iterator[int]:
     for event in endings.failures:
-        if isinstance(event, ElasticExit | ProcessExit) and event.origin.rank is not None:
-            if event.signal == _SIGKILL or event.exit_code in {-_SIGKILL, 128 + _SIGKILL}:
-                yield event.origin.rank
+        rank = event.origin.rank
+        if rank is None or not isinstance(event, ElasticExit | ProcessExit):
+            continue
+        if event.signal == _SIGKILL or event.exit_code in {-_SIGKILL, 128 + _SIGKILL}:
+            yield rank
 
 
 def _raised(cause: Finding, findings: Iterable[Finding]) -> Iterator[int]:
