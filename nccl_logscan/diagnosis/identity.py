@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
@@ -16,6 +17,8 @@ from nccl_logscan.sources.raw import RawLine
 
 _Label = tuple[str, int | None, int | None]
 _Key = tuple[str, str | None, int | None, int | None, int | None, int | None, int | None]
+# Ray's documentation, "Configuring Logging": worker-[worker_id]-[job_id]-[pid].[out|err].
+_PID_IN_NAME = re.compile(r"worker-[0-9a-f]{8,64}-[0-9a-f]{1,16}-(\d{1,9})\.(?:out|err)$", re.ASCII)
 _MET = 16_384
 _FEW = 16
 _TEXT = 400
@@ -107,6 +110,7 @@ class Identity:
         self._processes = Processes(limit)
         self._rank_of_pid: dict[int, set[int]] = {}
         self._hosts: dict[str, None] = {}
+        self._hosts_of_pid: dict[int, set[str]] = {}
         self._hosts_of_source: dict[str, set[str]] = {}
         self._places = Places()
         self._settled: tuple[Places, Content] | None = None
@@ -154,6 +158,8 @@ class Identity:
         self._settled = None
         if origin.host is not None:
             self._learn_host(event.at.source, origin.host)
+            if origin.pid is not None and len(self._hosts_of_pid) < self._limit:
+                self._hosts_of_pid.setdefault(origin.pid, set()).add(short_host(origin.host))
         if origin.task is not None:
             self._learn_task(origin, origin.task)
         if origin.rank is not None and len(self._ranks) < self._limit:
@@ -382,7 +388,15 @@ class Identity:
         source = sayer.source
         if content.host_of(source) is not None:
             return content.host_of(source) if len(content.ranks.get(source, ())) <= 1 else None
-        return places.hosts.get(source) if not content.hosts.get(source) else None
+        if content.hosts.get(source):
+            return None
+        return places.hosts.get(source) or self._host_by_pid_in_name(source)
+
+    def _host_by_pid_in_name(self, source: str) -> str | None:
+        """The host of the process whose number ends a file's name, as in Ray's `worker-ID-JOB-PID.err`."""
+        found = _PID_IN_NAME.search(source)
+        hosts = self._hosts_of_pid.get(int(found[1]), set()) if found else set()
+        return next(iter(hosts)) if len(hosts) == 1 else None
 
     def place_of(self, name: str) -> str | None:
         """Return the host whose clock the times of a source, or of a host, are by.

@@ -10,13 +10,13 @@ CLOSED = (
     "{host}:{pid}:41 [0] misc/socket.cc:50 NCCL WARN socketProgress: Connection closed by remote peer {peer}<55231>\n"
 )
 TIMEOUT = (
-    "[rank{rank}]:[E1130 05:40:53.502925148 ProcessGroupNCCL.cpp:689] [Rank {rank}] Watchdog caught collective operation "
-    "timeout: WorkNCCL(SeqNum=27, OpType=ALLREDUCE, NumelIn=64, NumelOut=64, Timeout(ms)=15000) ran for 15024 "
-    "milliseconds before timing out.\n"
+    "[rank{rank}]:[E1130 05:40:53.502925148 ProcessGroupNCCL.cpp:689] [Rank {rank}] Watchdog caught collective "
+    "operation timeout: WorkNCCL(SeqNum=27, OpType=ALLREDUCE, NumelIn=64, NumelOut=64, Timeout(ms)=15000) ran for "
+    "15024 milliseconds before timing out.\n"
 )
 INIT = (
-    "{host}:{pid}:{pid} [0] NCCL INFO ncclCommInitRank comm 0x1 rank {rank} nranks 3 cudaDev 0 nvmlDev 0 busId 60 commId "
-    "0xabc - Init {phase}\n"
+    "{host}:{pid}:{pid} [0] NCCL INFO ncclCommInitRank comm 0x1 rank {rank} nranks 3 cudaDev 0 nvmlDev 0 busId 60 "
+    "commId 0xabc - Init {phase}\n"
 )
 KILLED = (
     "E1130 05:41:34.166000 779 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: {code}) "
@@ -87,17 +87,27 @@ def test_a_host_that_ran_out_of_time_hangs_up_too(scan):
 
 
 def test_the_kernel_s_number_of_a_killed_process_tells_its_rank(scan):
-    kernel = (
-        "Nov 30 05:41:30 n3 kernel: Out of memory: Killed process 102 (python3) total-vm:921840144kB, anon-rss:5kB\n"
-    )
+    kernel = "Nov 30 05:41:30 n3 kernel: Out of memory: Killed process 102 (python3) total-vm:92184kB\n"
     result = scan({"n1.log": started(), "kernel-n3.log": kernel})
     assert (result.diagnosis.category, result.diagnosis.culprit.rank) == ("host_oom", 2)
 
 
 def test_a_killed_process_that_is_no_rank_s_names_no_rank(scan):
-    kernel = (
-        "Nov 30 05:41:30 n3 kernel: Out of memory: Killed process 4711 (python3) total-vm:921840144kB, anon-rss:5kB\n"
-    )
+    kernel = "Nov 30 05:41:30 n3 kernel: Out of memory: Killed process 4711 (python3) total-vm:92184kB\n"
     result = scan({"n1.log": started(), "kernel-n3.log": kernel})
     assert (result.diagnosis.category, result.diagnosis.culprit.rank) == ("host_oom", None)
     assert result.diagnosis.culprit.host == "n3"
+
+
+def test_the_launcher_tells_whose_exception_it_is_where_its_lines_do_not(scan):
+    raised = "Traceback (most recent call last):\n  File \"/w/train.py\", line 3, in <module>\n    x()\nKeyError: 'a'\n"
+    exited = KILLED.format(code=1, pid=102)
+    result = scan({"n1.log": started(), "log.txt": raised, "launcher.log": exited})
+    assert (result.diagnosis.category, result.diagnosis.culprit.rank) == ("user_code", 2)
+
+
+def test_an_exception_is_nobody_s_where_several_exited_by_themselves(scan):
+    raised = "Traceback (most recent call last):\n  File \"/w/train.py\", line 3, in <module>\n    x()\nKeyError: 'a'\n"
+    exited = "".join(f"srun: error: n{task + 1}: task {task}: Exited with exit code 1\n" for task in (1, 2))
+    result = scan({"n1.log": started(), "log.txt": raised, "launcher.log": exited})
+    assert (result.diagnosis.category, result.diagnosis.culprit.rank) == ("user_code", None)

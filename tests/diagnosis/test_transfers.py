@@ -241,6 +241,17 @@ def test_the_host_that_reached_nobody_is_the_address_that_nobody_reached(hosts, 
     assert culprit(cluster.scan()).host == named
 
 
+def test_of_few_hosts_the_one_that_complained_first_reached_nobody():
+    cluster = Cluster(4, "2.13", info=False)
+    for host in range(4):
+        cluster.says(host, "NCCL INFO Using network IB")
+    cluster.fails(3, 2)
+    cluster.fails(3, 0)
+    cluster.fails(2, 3)
+    cluster.fails(0, 3)
+    assert culprit(cluster.scan()).host == "gpu-003"
+
+
 def test_hosts_are_told_apart_by_their_gids_where_only_warnings_were_logged():
     cluster = Cluster(8, "2.19", info=False)
     cluster.fails(2, 3)

@@ -29,6 +29,7 @@ _SHOWN = 5
 _STRAY = 3
 _ON_A_RAIL = 3
 _LOST = "lost-peer"
+_CERTAIN = 3
 _FEW = 5
 # What fails at once is reported within seconds; a neighbour of who gave up finds out after time-outs of its own.
 _LATER = timedelta(seconds=10)
@@ -248,8 +249,8 @@ def _of_processes(pairs: list[_Pair], scene: Scene) -> Iterator[Detection]:
 def _before_time_outs(hung_up: Detection, pairs: Iterable[_Pair], scene: Scene) -> bool:
     """Whether the end was gone before ranks gave up waiting, who hang up, too.
 
-    It was if the order of one file or times say so, or if those who saw it leave had no time-out of their own, while others had one: ranks
-    that wait for each other give up at about the same time.
+    It was if the order of one file or times say so, or if those who saw it leave had no time-out of their own, while
+    others had one: ranks that wait for each other give up at about the same time.
     """
     time_outs = [finding for finding in scene.findings if finding.kind == "torch.watchdog-timeout"]
     if not time_outs:
@@ -371,14 +372,15 @@ def _pairs(votes: Iterable[tuple[_Vote, str | None]], ends: Ends, scene: Scene) 
         pair.votes.append(vote)
         pair.observers.add(host)
     known = list(pairs.values())
-    return _joined(known) if len(scene.identity.hosts) > _FEW else known
+    return _joined(known, scene)
 
 
-def _joined(pairs: list[_Pair]) -> list[_Pair]:
+def _joined(pairs: list[_Pair], scene: Scene) -> list[_Pair]:
     """Give the one address that several hosts accuse the name of the one host that accuses nothing but other addresses.
 
     Without NCCL's INFO lines no address has a host, so that a bad end is two: the host that could reach nobody, and the
-    address that nobody could reach. In a job of a few hosts it may as well be two neighbours.
+    address that nobody could reach. Of three hosts it must be so. Of a few more, that host may be the neighbour of both
+    who gave up over a silent one, unless it complained before them.
     """
     accused: dict[str, set[str]] = {}
     for pair in pairs:
@@ -392,7 +394,22 @@ def _joined(pairs: list[_Pair]) -> list[_Pair]:
     if len(alone) != 1 or len(accused) != 1 + len(accused[shared[0]]):
         return pairs
     host = alone.pop()
+    if _CERTAIN < len(scene.identity.hosts) <= _FEW and not _complained_first(host, pairs, scene):
+        return pairs
     return [_renamed(pair, shared[0], host) for pair in pairs]
+
+
+def _complained_first(host: str, pairs: Iterable[_Pair], scene: Scene) -> bool:
+    own = [vote for pair in pairs for vote in pair.votes if host in pair.observers]
+    others = [vote for pair in pairs for vote in pair.votes if host not in pair.observers]
+    return any(all(_is_before(mine, other, scene) for other in others) for mine in own)
+
+
+def _is_before(one: _Vote, other: _Vote, scene: Scene) -> bool:
+    mine, its = one.excerpt, other.excerpt
+    if mine.at.source == its.at.source:
+        return one.order < other.order
+    return mine.when is not None and its.when is not None and scene.clocks.order(mine.when, its.when) == -1
 
 
 def _renamed(pair: _Pair, address: str, host: str) -> _Pair:
