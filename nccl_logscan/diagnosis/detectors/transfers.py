@@ -17,6 +17,7 @@ from nccl_logscan.diagnosis.addresses import AddressBook, Ends, is_address
 from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, brief_excerpt_of
 from nccl_logscan.diagnosis.detectors.ports import listed
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
+from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.diagnosis.identity import Who, who
 from nccl_logscan.events.model import Event, NcclChannel, NcclNetwork, NcclTrail
 from nccl_logscan.events.transfers import FailedTransfer, Manner, failed_transfer
@@ -261,15 +262,18 @@ def _before_time_outs(hung_up: Detection, pairs: Iterable[_Pair], scene: Scene) 
     saw |= {rank for finding in gone for rank in finding.ranks}
     if gave_up and saw - {None} and not saw & gave_up:
         return True
-    if all(finding.first.at.source == hung_up.excerpts[0].at.source for finding in time_outs):
-        return all(hung_up.order < finding.order for finding in time_outs)
-    firsts = [excerpt.when for excerpt in hung_up.excerpts] + [finding.first.when for finding in gone]
-    ends = [sample.when for finding in time_outs for sample in finding.samples]
-    return any(_is_before_all(first, ends, scene) for first in firsts)
+    saw_it = [(hung_up.excerpts[0].at.source, hung_up.order, excerpt.when) for excerpt in hung_up.excerpts]
+    saw_it += [(finding.first.at.source, finding.order, finding.first.when) for finding in gone]
+    return any(all(_is_before_waiting(one, finding, scene) for finding in time_outs) for one in saw_it)
 
 
-def _is_before_all(when: Instant | None, others: Iterable[Instant | None], scene: Scene) -> bool:
-    return when is not None and all(other is not None and scene.clocks.order(when, other) == -1 for other in others)
+def _is_before_waiting(one: tuple[str, int, Instant | None], waited: Finding, scene: Scene) -> bool:
+    """Whether a line (its source, order and time) is known to be before all that are cited of a time-out."""
+    source, order, when = one
+    if all(sample.at.source == source for sample in waited.samples):
+        return order < waited.order
+    ends = [sample.when for sample in waited.samples]
+    return when is not None and all(end is not None and scene.clocks.order(when, end) == -1 for end in ends)
 
 
 def _silent_end(pairs: list[_Pair], scene: Scene) -> str | None:
@@ -388,10 +392,14 @@ def _joined(pairs: list[_Pair], scene: Scene) -> list[_Pair]:
             accused.setdefault(pair.other(observer), set()).add(observer)
     shared = [end for end, by in accused.items() if len(by) > 1]
     observers = set[str]().union(*accused.values())
-    if len(shared) != 1 or not all(map(is_address, accused)):
+    if len(shared) != 1 or not is_address(shared[0]):
+        return pairs
+    if not all(is_address(end) or end in accused[shared[0]] for end in accused):
         return pairs
     alone = observers - accused[shared[0]]
-    if len(alone) != 1 or len(accused) != 1 + len(accused[shared[0]]):
+    others = accused.keys() - {shared[0]}
+    mutual = bool(others) and others <= accused[shared[0]]
+    if len(alone) != 1 or (len(others) != len(accused[shared[0]]) and not mutual):
         return pairs
     host = alone.pop()
     if _CERTAIN < len(scene.identity.hosts) <= _FEW and not _complained_first(host, pairs, scene):
