@@ -219,9 +219,11 @@ class NcclVersions:
 
 
 def _odd(known: list[_Process], oldest: _Process, newest: _Process, scene: Scene) -> tuple[int | None, str | None]:
-    """Rank and host of the one that has another version than all others; None for what is not one."""
-    if any(process.place(scene.identity) == process.sayer.source for process in known):
-        return None, None
+    """Rank and host of the one that has another version than all others; None for what is not one.
+
+    Processes of which no line tells the host count for none.
+    """
+    known = [process for process in known if process.place(scene.identity) != process.sayer.source]
     old = [process for process in known if process.high < newest.low]
     new = [process for process in known if process.low > oldest.high]
     processes = Compared()
