@@ -25,10 +25,10 @@ def find_culprit(
     origin = observer.origin
     seen_on = _one(cause.hosts) if cause.rule.blames in {"observer", "captured"} else None
     host = captures.get("host") or (origin.host if spoke else None) or seen_on
-    if host is None and rank is not None:
-        host = identity.host_of(rank)
     if rank is None and cause.rule.blames == "observer":
         rank = rank_of_victim(cause, host, findings, identity, endings)
+    if host is None and rank is not None:
+        host = identity.host_of(rank)
     pid = _whole(captures.get("pid")) or (origin.pid if spoke else None)
     return Culprit(
         rank=rank,

@@ -17,6 +17,8 @@ from nccl_logscan.sources.raw import RawLine
 
 _Label = tuple[str, int | None, int | None]
 _Key = tuple[str, str | None, int | None, int | None, int | None, int | None, int | None]
+# Ray's documentation, "Configuring Logging": worker-[worker_id]-[job_id]-[pid].[out|err].
+_PID_IN_NAME = re.compile(r"worker-[0-9a-f]{8,64}-[0-9a-f]{1,16}-(\d{1,9})\.(?:out|err)$", re.ASCII)
 _MET = 16_384
 _FEW = 16
 _ID_IN_NAME = re.compile(r"[0-9a-f]*[0-9][0-9a-f]*")
@@ -114,6 +116,9 @@ class Identity:
         self._processes = Processes(limit)
         self._rank_of_pid: dict[int, set[int]] = {}
         self._hosts: dict[str, None] = {}
+        self._hosts_of_pid: dict[int, set[str]] = {}
+        self._hosts_of_label: dict[_Label, set[str]] = {}
+        self._host_of_task: dict[int, str] = {}
         self._hosts_of_source: dict[str, set[str]] = {}
         self._places = Places()
         self._settled: tuple[Places, Content] | None = None
@@ -161,10 +166,25 @@ class Identity:
         self._settled = None
         if origin.host is not None:
             self._learn_host(event.at.source, origin.host)
+            if origin.pid is not None and len(self._hosts_of_pid) < self._limit:
+                self._hosts_of_pid.setdefault(origin.pid, set()).add(short_host(origin.host))
+            self._learn_label(event, origin, origin.host)
         if origin.task is not None:
             self._learn_task(origin, origin.task)
         if origin.rank is not None and len(self._ranks) < self._limit:
             self._learn_rank(event, origin.rank)
+
+    def _learn_label(self, event: Event, origin: Origin, host: str) -> None:
+        """A launcher's label stands before lines with and without a host's name; srun tells a task's host by name."""
+        if event.kind in _ABOUT_OTHERS:
+            if origin.task is not None and len(self._host_of_task) < self._limit:
+                self._host_of_task.setdefault(origin.task, host)
+        elif origin.local_rank is not None or origin.task is not None:
+            label = (event.at.source, origin.local_rank, origin.task)
+            if label in self._hosts_of_label or len(self._hosts_of_label) < self._limit:
+                hosts = self._hosts_of_label.setdefault(label, set())
+                if len(hosts) < _FEW:
+                    hosts.add(short_host(host))
 
     def _learn_host(self, source: str, host: str) -> None:
         if host not in self._hosts and len(self._hosts) < self._limit:
@@ -382,7 +402,10 @@ class Identity:
     def host_of(self, rank: int) -> str | None:
         """Return the host of a global rank."""
         process = self._process_of(rank)
-        return (process[0] or None) if process else self._host_of_rank.get(rank)
+        if process:
+            return process[0] or None
+        host = self._host_of_rank.get(rank)
+        return self._host_of_task.get(rank) if host is None and self._tasks_are_ranks(rank) else host
 
     def pid_of(self, rank: int) -> int | None:
         """Return the process of a global rank."""
@@ -404,11 +427,22 @@ class Identity:
         """Return the host of who said a line: as the line says, or as the rest of its file or the file's name does."""
         if sayer.host is not None:
             return sayer.host
+        labelled = self._hosts_of_label.get((sayer.source, sayer.local_rank, sayer.task), set())
+        if len(labelled) == 1:
+            return next(iter(labelled))
         places, content = self._settle()
         source = sayer.source
         if content.host_of(source) is not None:
             return content.host_of(source) if len(content.ranks.get(source, ())) <= 1 else None
-        return places.hosts.get(source) if not content.hosts.get(source) else None
+        if content.hosts.get(source):
+            return None
+        return places.hosts.get(source) or self._host_by_pid_in_name(source)
+
+    def _host_by_pid_in_name(self, source: str) -> str | None:
+        """The host of the process whose number ends a file's name, as in Ray's `worker-ID-JOB-PID.err`."""
+        found = _PID_IN_NAME.search(source)
+        hosts = self._hosts_of_pid.get(int(found[1]), set()) if found else set()
+        return next(iter(hosts)) if len(hosts) == 1 else None
 
     def place_of(self, name: str) -> str | None:
         """Return the host whose clock the times of a source, or of a host, are by.

@@ -241,6 +241,18 @@ def test_the_host_that_reached_nobody_is_the_address_that_nobody_reached(hosts, 
     assert culprit(cluster.scan()).host == named
 
 
+@pytest.mark.parametrize(("order", "named"), [((0, 1, 3, 2), "gpu-000"), ((1, 3, 0, 2), None)])
+def test_of_few_hosts_the_one_that_complained_first_reached_nobody(order, named):
+    """In a ring of four, who complains after its neighbours may have lost them to a silent host between them."""
+    cluster = Cluster(4, "2.13", info=False)
+    for host in range(4):
+        cluster.says(host, "NCCL INFO Using network IB")
+    for host, peer in ((0, 1), (0, 3), (1, 0), (3, 0)):
+        cluster.fails(host, peer)
+    log = "".join(cluster.files[f"{cluster.names[host]}.log"] for host in order)
+    assert culprit(scan_text(log, builtin_rulebook())).host == named
+
+
 def test_hosts_are_told_apart_by_their_gids_where_only_warnings_were_logged():
     cluster = Cluster(8, "2.19", info=False)
     cluster.fails(2, 3)
