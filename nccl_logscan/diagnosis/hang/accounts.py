@@ -231,7 +231,10 @@ def shared_sources(printed: Iterable[tuple[str, int | None]], world: int) -> set
         by_source.setdefault(source, set()).add(rank)
     lone = [next(iter(ranks)) for ranks in by_source.values() if len(ranks) == 1]
     distinct = len(lone) == len(by_source) == len(set(lone)) and 2 * len(lone) > world > 0
-    return {source for source, ranks in by_source.items() if distinct or len(by_source) == 1 or len(ranks) >= _MANY}
+    if distinct:
+        return set(by_source)
+    most = [source for source, ranks in by_source.items() if 2 * len(ranks) > world / len(by_source)]
+    return {source for source in most if len(by_source) == 1 or len(by_source[source]) >= _MANY}
 
 
 def _rank_of(sayer: Who, printed: int | None, account: Account, identity: Identity) -> int | None:

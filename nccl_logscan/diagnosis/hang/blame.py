@@ -76,6 +76,7 @@ class _Missing:
 _WITNESSES = 64
 # In these the rank that does not end may be the one that all others took for another: records do not hold the root.
 _ROOTED = ("broadcast", "_broadcast", "reduce", "gather", "scatter")
+_NO_CHANCE = 31
 _Edge = tuple[str, Wait, _Missing]
 
 
@@ -193,8 +194,7 @@ class _Search:
         if through and len(self._out_of_step(through)) == 1:
             return self._ring(through)
         if absent := unseen - waits:
-            one = next(iter(absent)) if len(absent) == 1 else None
-            accused = one if one is not None and self._roll.heard(one) else None
+            accused = next(iter(absent)) if len(absent) == 1 and self._is_telling(*absent) else None
             return self._blame(Fault.ABSENT, sorted(absent), through, accused)
         stuck = [rank for rank in self._waiting if not any(missing.all for _, _, missing in self._edges[rank])]
         if not stuck and through:
@@ -202,10 +202,16 @@ class _Search:
         told = [rank for rank in stuck if all(self._is_told(group, wait) for group, wait, _ in self._edges[rank])]
         return self._entered(told, through) if told else self._left_over(through)
 
+    def _is_telling(self, rank: int) -> bool:
+        """Whether the silence of the only silent rank tells something: it would have been read, or is one of so many
+        that it is no chance that its input alone is missing.
+        """
+        return self._roll.heard(rank) or len(self._waiting) >= _NO_CHANCE
+
     def _left_over(self, through: tuple[int, ...]) -> Blame | None:
         """The one rank of the world that waits in nothing, where it is not told who belongs to the groups."""
         rest = [rank for rank in range(self._roll.world) if rank not in self._waits]
-        if len(rest) != 1 or not self._roll.stated or not self._roll.heard(rest[0]):
+        if len(rest) != 1 or not self._roll.stated or not self._is_telling(rest[0]):
             return None
         rank = self._waiting[0]
         group, wait, _ = self._edges[rank][0]
