@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 
 from nccl_logscan.diagnosis.excerpts import Site
 from nccl_logscan.diagnosis.groups import GROUP_EVENTS, ProcessGroups, global_rank_in
-from nccl_logscan.diagnosis.places import Content, Places, local_place_in_name, rank_in_name
+from nccl_logscan.diagnosis.places import Content, Places, local_place_in_name, pid_in_name, rank_in_name
 from nccl_logscan.diagnosis.processes import Processes, ProcessId
 from nccl_logscan.events.model import Event, NcclInit
 from nccl_logscan.position import Instant, Origin, Position
@@ -17,8 +17,6 @@ from nccl_logscan.sources.raw import RawLine
 
 _Label = tuple[str, int | None, int | None]
 _Key = tuple[str, str | None, int | None, int | None, int | None, int | None, int | None]
-# Ray's documentation, "Configuring Logging": worker-[worker_id]-[job_id]-[pid].[out|err].
-_PID_IN_NAME = re.compile(r"worker-[0-9a-f]{8,64}-[0-9a-f]{1,16}-(\d{1,9})\.(?:out|err)$", re.ASCII)
 _MET = 16_384
 _FEW = 16
 _ID_IN_NAME = re.compile(r"[0-9a-f]*[0-9][0-9a-f]*")
@@ -440,8 +438,8 @@ class Identity:
 
     def _host_by_pid_in_name(self, source: str) -> str | None:
         """The host of the process whose number ends a file's name, as in Ray's `worker-ID-JOB-PID.err`."""
-        found = _PID_IN_NAME.search(source)
-        hosts = self._hosts_of_pid.get(int(found[1]), set()) if found else set()
+        pid = pid_in_name(source)
+        hosts = self._hosts_of_pid.get(pid, set()) if pid is not None else set()
         return next(iter(hosts)) if len(hosts) == 1 else None
 
     def place_of(self, name: str) -> str | None:

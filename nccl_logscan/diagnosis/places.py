@@ -44,11 +44,22 @@ _NO_HOSTS = frozenset(
 )
 
 
+# Ray's documentation, "Configuring Logging": worker-[worker_id]-[job_id]-[pid].[out|err].
+_PID_IN_NAME = re.compile(r"worker-[0-9a-f]{8,64}-[0-9a-f]{1,16}-(\d{1,9})\.(?:out|err)$", re.ASCII)
+
+
 @lru_cache(65536)
 def rank_in_name(name: str) -> int | None:
     """Return the global rank that a file's name tells, as in rank3.log; None if none or several."""
     found = {int(rank) for rank in _RANK.findall(name)}
     return found.pop() if len(found) == 1 else None
+
+
+@lru_cache(65536)
+def pid_in_name(name: str) -> int | None:
+    """Return the process that the name of a Ray worker's file gives."""
+    found = _PID_IN_NAME.search(name)
+    return int(found[1]) if found else None
 
 
 @lru_cache(65536)

@@ -111,3 +111,23 @@ def test_an_exception_is_nobody_s_where_several_exited_by_themselves(scan):
     exited = "".join(f"srun: error: n{task + 1}: task {task}: Exited with exit code 1\n" for task in (1, 2))
     result = scan({"n1.log": started(), "log.txt": raised, "launcher.log": exited})
     assert (result.diagnosis.category, result.diagnosis.culprit.rank) == ("user_code", None)
+
+
+ACTOR_DIED = (
+    "ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.\n"
+    "\tclass_name: TrainWorker\n\tactor_id: 29b42d51ecd351471d8bdc44d05dda65\n\tpid: 102\n\tip: 10.0.0.3\n"
+)
+
+
+def test_the_worker_that_ray_saw_die_without_a_word_is_named(scan):
+    result = scan({"n1.log": started() + TIMEOUT.format(rank=0), "job-driver.log": ACTOR_DIED})
+    assert (result.diagnosis.category, result.diagnosis.culprit.rank) == ("process_death", 2)
+
+
+def test_a_worker_that_ray_saw_die_of_its_time_out_is_no_culprit(scan):
+    logs = {
+        "worker-0123456789abcdef-01000000-102.out": started(),
+        "worker-0123456789abcdef-01000000-102.err": TIMEOUT.format(rank=2),
+        "job-driver.log": ACTOR_DIED,
+    }
+    assert "process_death/ray-worker-ended" not in {finding.rule.id for finding in scan(logs).findings}
