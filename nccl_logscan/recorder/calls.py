@@ -34,7 +34,10 @@ ENTRY_KEYS = frozenset(
 _CALLS = 200_000
 _FRAMES = 128
 _NUMBERS = 8_000_000
+# More than any tensor has; a product of thousands would take hours.
+_DIMENSIONS = 64
 _GROUPS = 65_536
+_INT64 = 1 << 63
 
 _LIBRARY = re.compile(r"[A-Za-z0-9_]{1,32}::?")
 # ProcessGroupNCCL::send and ::recv name the ranks within the group: `nccl:send 0->1`, `nccl:recv 1<-0`.
@@ -50,11 +53,13 @@ class CallReader:
     """Reads a dump's `entries`. It adds to `groups` those that only entries name.
 
     `names`: for each number that this process gave to a group (`pg_id`), the group's key; None where several have it.
+    `left_out`: how many entries could not be read.
     """
 
     def __init__(self, groups: dict[str, Group], group_reader: GroupReader, problems: Problems) -> None:
         self.groups = groups
         self.names: dict[str, str | None] = {}
+        self.left_out = 0
         self._group_reader = group_reader
         self._problems = problems
         self._numbers = _NUMBERS
@@ -78,6 +83,7 @@ class CallReader:
                 call = self._call(place, entries[place])
             except Malformed as malformed:
                 self._problems.add(f"entry {place} {malformed}")
+                self.left_out += 1
                 continue
             in_order = in_order and (not calls or calls[-1].record <= call.record)
             calls.append(call)
@@ -157,11 +163,11 @@ class CallReader:
         if type(value) is list or type(value) is tuple:
             self._numbers -= len(value)
             for dims in value if self._numbers >= 0 else ():
-                if not (type(dims) is list or type(dims) is tuple) or len(dims) > self._numbers:
+                if not (type(dims) is list or type(dims) is tuple) or len(dims) > min(_DIMENSIONS, self._numbers):
                     break
                 self._numbers -= len(dims)
                 tensor = tuple(dims)
-                if not all(type(dim) is int for dim in tensor):
+                if not all(type(dim) is int and 0 <= dim < _INT64 for dim in tensor):
                     break
                 tensors.append(tensor)  # type: ignore[arg-type] # looked at one line above
             if len(tensors) == len(value):

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import islice
 
 from nccl_logscan.recorder.model import Group, Status
 from nccl_logscan.recorder.plain_pickle import Plain
-from nccl_logscan.recorder.values import Malformed, Problems, text, whole
+from nccl_logscan.recorder.values import LARGEST_WORLD, Malformed, Problems, text, whole
 
 _GROUPS = 65_536
 _MEMBERS = 4_000_000
+# A list of so many characters is parsed once for all dumps; a longer one is of more ranks than should be kept.
+_MANY, _LONG = 256, 65_536
 _RANGE = re.compile(r"([0-9]{1,9})(?:[ ]?-[ ]?([0-9]{1,9}))?")
 _PYTHON_RANGE = re.compile(r"range\(([0-9]{1,9}), ?([0-9]{1,9})(?:, ?([0-9]{1,9}))?\)\Z")
 _RANKS = frozenset("0123456789, -[](){}\t\n")
@@ -75,20 +79,26 @@ class GroupReader:
             return ()
         if type(value) is str:
             if value not in self._known:
-                self._known[value] = self._bounded(list(_spelt(value)))
+                repeats = _MANY < len(value) < _LONG and "-" not in value
+                self._known[value] = self._bounded(_spelt_once(value) if repeats else self._listed(value))
             return self._known[value]
         if type(value) is list or type(value) is tuple:
             numbers = [whole(rank) for rank in value]
             return self._bounded([rank for rank in numbers if rank is not None and rank >= 0], len(numbers))
         raise Malformed("has ranks that are no list")
 
-    def _bounded(self, ranks: list[int], expected: int | None = None) -> tuple[int, ...]:
+    def _bounded(self, ranks: Sequence[int], expected: int | None = None) -> tuple[int, ...]:
         if expected is not None and len(ranks) != expected:
             raise Malformed("has ranks that are no numbers")
         if len(ranks) > self._members:
             raise Malformed("has more ranks than are read")
+        if ranks and max(ranks) >= LARGEST_WORLD:
+            raise Malformed("has ranks that no job has")
         self._members -= len(ranks)
         return tuple(ranks)
+
+    def _listed(self, value: str) -> Sequence[int]:
+        return [*islice(_spelt(value), self._members + 1)]
 
 
 def _all_dicts(entry: dict[Plain, Plain]) -> bool:
@@ -99,6 +109,12 @@ def _first(entry: dict[Plain, Plain], *keys: str) -> str | None:
     return next((found for key in keys if (found := text(entry.get(key))) is not None), None)
 
 
+@lru_cache(maxsize=64)
+def _spelt_once(value: str) -> tuple[int, ...]:
+    """Return the ranks of a long list: the dumps of a job repeat those of the world, each anew."""
+    return tuple(_spelt(value))
+
+
 def _spelt(value: str) -> Iterator[int]:
     """Yield the ranks that a text lists."""
     if python_range := _PYTHON_RANGE.match(value.strip()):
@@ -107,7 +123,8 @@ def _spelt(value: str) -> Iterator[int]:
         return
     if not _RANKS.issuperset(value):
         raise Malformed("has ranks that are no numbers")
-    for first, last in _RANGE.findall(value):
+    for spelt in _RANGE.finditer(value):
+        first, last = spelt.groups()
         if last:
             yield from _range(int(first), int(last) + 1, 1)
         else:
@@ -116,7 +133,7 @@ def _spelt(value: str) -> Iterator[int]:
 
 def _range(start: int, stop: int, step: int) -> range:
     ranks = range(start, stop, max(1, step))
-    if len(ranks) > _MEMBERS:
+    if len(ranks) > LARGEST_WORLD:
         raise Malformed("has more ranks than are read")
     return ranks
 

@@ -77,7 +77,8 @@ class Dump:
     """One rank's recorder. `rank` is the global rank, from the file's name or the content; None: neither tells.
 
     `version` is the format's; `library` the version of NCCL. `calls` are in order of `record`. `problems` says in
-    clauses what could not be read.
+    clauses what could not be read; `whole` is False where the end, or some entry, is among that: what such a dump does
+    not hold may have happened.
     """
 
     source: str
@@ -88,3 +89,4 @@ class Dump:
     statuses: Mapping[str, Status] = field(default_factory=dict)
     calls: tuple[Call, ...] = ()
     problems: tuple[str, ...] = ()
+    whole: bool = True

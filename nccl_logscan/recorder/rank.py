@@ -13,9 +13,9 @@ from collections.abc import Iterable, Mapping
 from itertools import chain
 
 from nccl_logscan.recorder.model import Call, Group
-from nccl_logscan.recorder.values import Problems
+from nccl_logscan.recorder.values import LARGEST_WORLD, Problems
 
-# A date or a process id is no rank: no job has had ten million.
+# A date or a process id is no rank: no job has had a million.
 _RANK = r"[-_.=]?([0-9]{1,7})(?![0-9])"
 _OF_SOMETHING_ELSE = "".join(f"(?<!{word})(?<!{word}[-_.])" for word in ("local", "node", "group", "machine"))
 _AFTER_RANK = re.compile(_OF_SOMETHING_ELSE + "rank" + _RANK, re.IGNORECASE)
@@ -69,9 +69,10 @@ def rank_of(
     None, and a clause: either may be wrong, as where files were renamed, or where torchft starts each replica's ranks
     from 0.
     """
-    told = stated if stated is not None else _by_peers(groups, calls)
+    told = _plausible(stated if stated is not None else _by_peers(groups, calls))
+    named = _plausible(named)
     if named is None:
-        return told if told is not None else _only_common_member(groups)
+        return told if told is not None else _plausible(_only_common_member(groups))
     members = {rank for group in groups.values() for rank in group.ranks}
     if members and named not in members:
         problems.add(f"is named after rank {named}, which is in none of its groups' ranks")
@@ -80,6 +81,11 @@ def rank_of(
         problems.add(f"is named after rank {named}, but its calls are those of rank {told}")
         return None
     return named
+
+
+def _plausible(rank: int | None) -> int | None:
+    """Return a rank that a job may have; None for a larger number."""
+    return rank if rank is not None and 0 <= rank < LARGEST_WORLD else None
 
 
 def _by_peers(groups: Mapping[str, Group], calls: Iterable[Call]) -> int | None:

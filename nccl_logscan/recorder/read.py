@@ -52,7 +52,8 @@ def read_dump(data: bytes, source: str) -> Dump:
         DumpError: it is neither pickle nor JSON, holds more than plain data, or has nothing of a dump in it.
     """
     problems = Problems()
-    content = _as_dict(_content(data, problems))
+    held, is_torn = _content(data, problems)
+    content = _as_dict(held)
     entries = content.get("entries")
     group_reader = GroupReader(problems)
     calls = CallReader(group_reader.read(content.get("pg_config")), group_reader, problems)
@@ -70,11 +71,12 @@ def read_dump(data: bytes, source: str) -> Dump:
         statuses=statuses,
         calls=read,
         problems=problems.clauses(),
+        whole=not is_torn and not calls.left_out and (entries is None or type(entries) is list),
     )
 
 
-def _content(data: bytes, problems: Problems) -> Plain:
-    """Return a pickle's or JSON's content."""
+def _content(data: bytes, problems: Problems) -> tuple[Plain, bool]:
+    """Return a pickle's or JSON's content, and whether it is torn."""
     start = data[:_HEAD].removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
     value: Plain
     try:
@@ -91,7 +93,7 @@ def _content(data: bytes, problems: Problems) -> Plain:
         raise DumpError(str(error)) from error
     if problem is not None:
         problems.add(problem)
-    return value
+    return value, problem is not None
 
 
 def _as_dict(content: Plain) -> dict[Plain, Plain]:

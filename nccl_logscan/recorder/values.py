@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from nccl_logscan.recorder.plain_pickle import Plain
 
+LARGEST_WORLD = 1 << 20
+"""More ranks than any job has: a larger number is no rank, and to count up to it would cost time and memory."""
+
 _DIGITS_LIMIT = 20
 _LONGEST_TEXT = 4096
 

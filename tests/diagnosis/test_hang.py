@@ -1,3 +1,7 @@
+import time
+from dataclasses import replace
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from recorded import STEP, WORLD, blamed, calls, dump, recordings, with_peers
@@ -166,3 +170,40 @@ def test_one_rank_with_another_shape_is_found_wherever_it_is(world, place, data)
     dumps = [dump(rank, calls(*(other if rank == odd else usual), done=0), groups) for rank in range(world)]
     (found,) = find_mismatches(recordings(dumps))
     assert (found.sequence, found.accused) == (place + 1, odd)
+
+
+def test_a_torn_dump_does_not_tell_that_its_rank_stayed_away():
+    # Rank 2 is late; of rank 0's dump the end and the status are lost, with the call that it waits in.
+    waiting = [dump(rank, calls(*STEP * 3, done=4)) for rank in (1, 3)]
+    torn = replace(dump(0, calls(*STEP, done=2)), statuses={}, whole=False)
+    assert blamed([*waiting, torn, dump(2, calls(*STEP * 2, done=4))]).ranks == (2,)
+    assert blamed([*waiting, torn, dump(2, calls(*STEP * 3, done=4))]).fault is Fault.ABSENT
+
+
+def test_of_two_halves_that_differ_a_torn_dump_is_not_the_one_that_left_a_call_out():
+    whole = [dump(rank, calls(("0", "all_reduce", 64), *STEP * 2, done=2)) for rank in (0, 1)]
+    other = [dump(rank, calls(("0", "broadcast", 64), *STEP, done=2)) for rank in (2, 3)]
+    assert find_mismatches(recordings([*whole, *other]))[0].odd == (2, 3)
+    torn = [replace(one, whole=False) for one in other]
+    assert find_mismatches(recordings([*whole, *torn]))[0].odd == ()
+
+
+def test_dumps_that_hold_no_call_do_not_tell_that_nobody_waited():
+    assert not recordings([dump(rank, ()) for rank in range(4)]).at_rest
+    assert recordings([dump(rank, calls(*STEP, done=2)) for rank in range(4)]).at_rest
+
+
+@pytest.mark.parametrize("number", [2**31, 2**32, 2**63 - 1])
+def test_numbers_of_64_bits_are_taken(number):
+    one = replace(calls(*STEP, done=2)[0], record=number, sequence=number, created_ns=number)
+    sent = with_peers(replace(one, operation="send", input_sizes=((number, number),)), 0, 1)
+    assert recordings([dump(0, [one, sent])]).ranks == (0,)
+
+
+def test_thousands_of_ranks_that_wait_for_half_of_the_others_take_no_time():
+    ranks = tuple(range(4096))
+    made = calls(("0", "all_reduce", 64), done=0)
+    started = time.perf_counter()
+    blame = blamed((dump(rank, made, {"0": ranks}) for rank in ranks[::2]), world=4096)
+    assert len(blame.ranks) == 2048
+    assert time.perf_counter() - started < 5

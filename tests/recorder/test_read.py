@@ -3,6 +3,7 @@
 import json
 import pickle
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -315,3 +316,41 @@ def test_a_ring_of_two_thousand_calls_with_their_stacks_is_read_at_once():
     # Measured: 0.1 s; eight times that on a slow and busy machine.
     assert time.process_time() - started < 0.8
     assert (len(dump.calls), len(dump.calls[1999].frames)) == (2000, 25)
+
+
+@pytest.mark.parametrize("cut", range(40, len(REAL), max(7, len(REAL) // 60 // 7 * 7)))
+def test_a_dump_that_is_cut_off_says_that_it_is_not_whole(cut):
+    with suppress(DumpError):
+        assert not read_dump(REAL[:cut], "fr_0").whole
+
+
+def test_a_dump_with_an_entry_that_cannot_be_read_is_not_whole():
+    assert read_dump(with_entries(ENTRY), "fr_0").whole
+    assert not read_dump(with_entries(ENTRY, {**ENTRY, "profiling_name": None}), "fr_0").whole
+
+
+@pytest.mark.parametrize(
+    "ranks", ["[0, 1048576]", "0-999999999", [0, 2**62], "0-1000000 " * 1000, "[0, 1, " * 5_000_000]
+)
+def test_more_ranks_than_any_job_has_are_left_out(ranks):
+    config = {"0": {"name": "0", "desc": "default_pg", "ranks": ranks}}
+    assert read_dump(with_entries(ENTRY, pg_config=config), "fr_0").groups["0"].ranks == ()
+
+
+def test_a_rank_that_no_job_has_is_none():
+    plain = json.dumps({"version": "2.10", "rank": 1 << 62, "entries": [{**ENTRY, "frames": []}]}).encode()
+    assert read_dump(plain, "dump").rank is None
+    assert read_dump(plain, "fr_9999999").rank is None
+
+
+@pytest.mark.parametrize("sizes", [[[-1]], [[2**63]], [[2] * 65], [[1.5]]])
+def test_sizes_that_no_tensor_has_are_left_out(sizes):
+    plain = json.dumps({"version": "2.10", "entries": [{**ENTRY, "frames": [], "input_sizes": sizes}]}).encode()
+    assert read_dump(plain, "fr_0").calls[0].input_sizes == ()
+
+
+def test_a_long_list_of_ranks_is_the_same_object_in_all_dumps_of_a_job():
+    spelt = str(list(range(4096)))
+    config = {"0": {"name": "0", "desc": "default_pg", "ranks": spelt}}
+    one, other = (read_dump(with_entries(ENTRY, pg_config=config), f"fr_{rank}") for rank in (0, 1))
+    assert one.groups["0"].ranks is other.groups["0"].ranks

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.groups import guid_of
 from nccl_logscan.diagnosis.hang.progress import UNKNOWN, WORLD, Progress, Standing, Wait
-from nccl_logscan.diagnosis.identity import Identity, Who, who
+from nccl_logscan.diagnosis.identity import LARGEST_WORLD, Identity, Who, who
 from nccl_logscan.events.model import TorchDumpSignal, TorchWatchdogTimeout, TorchWorkStatus
 
 _LIMIT = 65_536
@@ -150,7 +150,7 @@ class Accounts:
         )
         for (sayer, printed), account in self._accounts.items():
             rank = _rank_of(sayer, printed if sayer.source in shared else None, account, identity)
-            if rank is None:
+            if rank is None or not 0 <= rank < LARGEST_WORLD:
                 continue
             known = by_rank.get(rank)
             by_rank[rank] = account if known is None else known.joined(account)

@@ -71,6 +71,13 @@ class _Missing:
     def all(self) -> frozenset[int]:
         return self.behind | self.unseen | self.held
 
+    def __bool__(self) -> bool:
+        return bool(self.behind or self.unseen or self.held)
+
+    def has_any(self, ranks: set[int]) -> bool:
+        """Whether one of some ranks is among them."""
+        return not all(map(ranks.isdisjoint, (self.behind, self.unseen, self.held)))
+
 
 # How many ranks that wait in the same call are asked for the order in which they issued theirs.
 _WITNESSES = 64
@@ -185,9 +192,11 @@ class _Search:
     def end(self) -> Blame | None:
         """Return the end of all waits; None where it is not told who takes part in the calls."""
         waits = set(self._waiting)
-        behind = {rank for _, _, missing in self._all() for rank in missing.behind}
-        unseen = {rank for _, _, missing in self._all() for rank in missing.unseen}
-        needed = {rank for _, _, missing in self._all() for rank in missing.all}
+        # Thousands of ranks wait in few calls: each call's missing ranks are gone through once.
+        asked = {id(missing): missing for _, _, missing in self._all()}.values()
+        behind = {rank for missing in asked for rank in missing.behind}
+        unseen = {rank for missing in asked for rank in missing.unseen}
+        needed = {rank for missing in asked for rank in missing.all}
         through = tuple(sorted(waits & needed))
         if (late := behind - waits) and 2 * len(late) <= len(self._waits) + len(late):
             return self._blame(Fault.BEHIND, self._latest(late), through)
@@ -196,7 +205,7 @@ class _Search:
         if absent := unseen - waits:
             accused = next(iter(absent)) if len(absent) == 1 and self._is_telling(*absent) else None
             return self._blame(Fault.ABSENT, sorted(absent), through, accused)
-        stuck = [rank for rank in self._waiting if not any(missing.all for _, _, missing in self._edges[rank])]
+        stuck = [rank for rank in self._waiting if not any(missing for _, _, missing in self._edges[rank])]
         if not stuck and through:
             return self._ring(through) if self._is_proven() else None
         told = [rank for rank in stuck if all(self._is_told(group, wait) for group, wait, _ in self._edges[rank])]
@@ -249,7 +258,7 @@ class _Search:
     def _latest(self, late: set[int]) -> list[int]:
         """The late ranks without those that came further than another late one in a group that waits for both."""
         ahead: set[int] = set()
-        for group in {group for group, _, missing in self._all() if missing.behind & late}:
+        for group in {group for group, _, missing in self._all() if not late.isdisjoint(missing.behind)}:
             members = self._members(group)
             reached = {rank: self._reached(rank, group) for rank in late if members is None or rank in members}
             least = min(reached.values())
@@ -268,7 +277,7 @@ class _Search:
             (rank, group, wait)
             for rank, edges in self._edges.items()
             for group, wait, missing in edges
-            if blamed & missing.all
+            if missing.has_any(blamed)
         ]
         _, group, wait = min(direct, key=lambda edge: (edge[2].sequence or 0, edge[0]))
         waiting = tuple(dict.fromkeys(rank for rank, *_ in direct))

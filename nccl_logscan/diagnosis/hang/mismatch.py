@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from nccl_logscan.diagnosis.hang.recordings import History, Recordings
@@ -74,7 +74,7 @@ def _mismatch(group: str, sequence: int, histories: Mapping[int, History], recor
     odd = (
         odd_ones(called)
         or _unlike_siblings(called, group, sequence, recordings)
-        or (_shorter(called, histories) if not recordings.siblings(group) else [])
+        or (_shorter(called, histories) if _show_ends(called, group, recordings) else [])
         or _out_of_rhythm(called, histories, sequence)
     )
     return Mismatch(
@@ -103,6 +103,11 @@ def _unlike_siblings(called: Mapping[int, int], group: str, sequence: int, recor
     usual = [number for number, _ in elsewhere.most_common(1)]
     out = [rank for rank, number in called.items() if number not in usual]
     return out if usual and len(out) < len(called) else []
+
+
+def _show_ends(called: Iterable[int], group: str, recordings: Recordings) -> bool:
+    """Whether a record that ends earlier tells of a call left out: no dump is torn, and no other group was in step."""
+    return not recordings.siblings(group) and not any(map(recordings.is_torn, called))
 
 
 def _shorter(called: Mapping[int, int], histories: Mapping[int, History]) -> list[int]:

@@ -37,6 +37,7 @@ _JOINT = 256
 _PEER_CALLS = 256
 _UNMET_FIRST = {False: 0, None: 1, True: 2}
 _FRAMES = 4
+_INT64_MAX = (1 << 63) - 1
 _INSTALLED = ("site-packages/", "dist-packages/", "/torch/", "torch/", "<frozen ", "<string>")
 
 
@@ -65,7 +66,7 @@ class History:
     start: int = 0
     signatures: array[int] = field(default_factory=lambda: array("I"))
     sites: array[int] = field(default_factory=lambda: array("I"))
-    records: array[int] = field(default_factory=lambda: array("I"))
+    records: array[int] = field(default_factory=lambda: array("q"))
     times: array[int] = field(default_factory=lambda: array("q"))
 
     @property
@@ -142,7 +143,7 @@ class _PeerCall(NamedTuple):
 @dataclass(slots=True)
 class _Recorded:
     """One rank's dump, folded. `peer_calls` are the latest unfinished point-to-point calls, each with its number on its
-    side; `whole` says that the ring has not lost its beginning.
+    side; `whole` says that the ring has not lost its beginning, `torn` that the dump has lost something else.
     """
 
     source: str
@@ -153,6 +154,7 @@ class _Recorded:
     standings: dict[str, Standing] = field(default_factory=dict)
     peer_calls: deque[_PeerCall] = field(default_factory=lambda: deque(maxlen=_PEER_CALLS))
     whole: bool = True
+    torn: bool = False
     last: LastCall | None = None
     last_from_python: LastCall | None = None
 
@@ -184,9 +186,12 @@ class Recordings:
 
     @property
     def at_rest(self) -> bool:
-        """Whether every member of every group left a dump, and none of them waits for anything."""
+        """Whether every member of every group left a whole dump, some with calls, and none waits for anything."""
         members = {rank for ranks in self._members.values() for rank in ranks}
-        return bool(members) and members <= self._by_rank.keys() and not self.progress().waiting()
+        dumps = self._by_rank.values()
+        complete = members <= self._by_rank.keys() and not any(recorded.torn for recorded in dumps)
+        recorded_any = any(recorded.calls or recorded.standings for recorded in dumps)
+        return bool(members) and complete and recorded_any and not self.progress().waiting()
 
     @property
     def members(self) -> Mapping[str, tuple[int, ...]]:
@@ -209,7 +214,8 @@ class Recordings:
             if group.ranks:
                 self._members.setdefault(name, group.ranks)
         recorded = self._by_rank[dump.rank] = _Recorded(dump.source, order, len(dump.calls), newest)
-        recorded.whole = not dump.calls or dump.calls[0].record == 0
+        recorded.torn = not dump.whole
+        recorded.whole = dump.whole and (not dump.calls or dump.calls[0].record == 0)
         for call in dump.calls:
             self._enter(recorded, call)
         self._stand(recorded, dump)
@@ -231,7 +237,9 @@ class Recordings:
 
     def _enter_peers(self, recorded: _Recorded, call: Call, peers: Ends) -> None:
         members = self._members.get(call.group, ())
-        ends = (members[peers[0]], members[peers[1]]) if members and max(peers) < len(members) else peers
+        if members and max(peers) >= len(members):
+            return  # a damaged name: the group has no such member
+        ends = (members[peers[0]], members[peers[1]]) if members else peers
         side = (self._sent if _sends(call) else self._received).setdefault(ends, Side())
         if call.state is State.COMPLETED:
             side.done = len(side.sizes) + 1
@@ -295,6 +303,8 @@ class Recordings:
             history, status = recorded.histories.get(group), dump.statuses.get(group)
             told = status.last_enqueued if status is not None else None
             seen = history.end - 1 if history is not None else None
+            if told is None and recorded.torn:
+                seen = None  # it may have issued more
             enqueued = max((number for number in (told, seen) if number is not None), default=None)
             held_up = unfinished.get(group)
             wait = None if held_up is None else _wait_in(held_up, status)
@@ -302,7 +312,9 @@ class Recordings:
 
     def progress(self) -> Progress:
         """Return every recorded rank's standings."""
-        progress = Progress(members=dict(self._members), whole=set(self._by_rank))
+        progress = Progress(
+            members=dict(self._members), whole={rank for rank in self._by_rank if not self.is_torn(rank)}
+        )
         for rank, recorded in self._by_rank.items():
             progress.meet(rank)
             for group, standing in recorded.standings.items():
@@ -335,7 +347,8 @@ class Recordings:
         if other is None:
             return None
         its = (self._received if _sends(call) else self._sent).get(ends, Side())
-        return len(its.sizes) > number if recorded.whole and other.whole else len(its.sizes) > its.done
+        met = len(its.sizes) > number if recorded.whole and other.whole else len(its.sizes) > its.done
+        return None if other.torn and not met else met
 
     def unlike_ends(self) -> Iterator[tuple[Ends, int, int, int]]:
         """Yield the pairs whose ends do not move the same: the ends, which call of theirs (from 1), and both sizes."""
@@ -420,6 +433,11 @@ class Recordings:
         recorded = self._by_rank.get(rank)
         return None if recorded is None else recorded.source
 
+    def is_torn(self, rank: int) -> bool:
+        """Whether a rank's dump has lost calls, so that what it does not hold may have been issued."""
+        recorded = self._by_rank.get(rank)
+        return recorded is not None and recorded.torn
+
     def order(self, rank: int) -> int:
         """Return the order of reading of a recorded rank's dump."""
         return self._by_rank[rank].order
@@ -485,7 +503,7 @@ def _wait_in(call: Call, status: Status | None) -> Wait:
 
 
 def _elements(call: Call) -> int:
-    return sum(prod(size) for size in call.input_sizes)
+    return min(sum(prod(size) for size in call.input_sizes), _INT64_MAX)
 
 
 def _sends(call: Call) -> bool:
