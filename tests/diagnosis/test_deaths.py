@@ -131,3 +131,13 @@ def test_a_worker_that_ray_saw_die_of_its_time_out_is_no_culprit(scan):
         "job-driver.log": ACTOR_DIED,
     }
     assert "process_death/ray-worker-ended" not in {finding.rule.id for finding in scan(logs).findings}
+
+
+def test_a_death_whose_host_no_line_tells_may_be_the_host_that_only_its_address_names(scan):
+    raised = (
+        "[rank2]: Traceback (most recent call last):\n"
+        '[rank2]:   File "/w/train.py", line 3, in <module>\n'
+        "[rank2]:     x()\n[rank2]: KeyError: 'labels'\n"
+    )
+    failed = "[rank0]: NET/IB : Got completion from peer 10.0.0.3<40211> with error 12, opcode 0, len 0, vendor err 129\n"
+    assert scan({"a.log": failed, "b.log": raised}).diagnosis.category == "user_code"
