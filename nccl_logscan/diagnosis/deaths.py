@@ -11,7 +11,8 @@ from typing import Protocol
 
 from nccl_logscan.diagnosis.addresses import is_address
 from nccl_logscan.diagnosis.findings import Finding
-from nccl_logscan.diagnosis.identity import Identity, short_host
+from nccl_logscan.diagnosis.host_names import short_host
+from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.taxonomy import Category, Role
 
 _OWN_CAUSES = frozenset(

@@ -9,6 +9,7 @@ from typing import ClassVar, NamedTuple
 
 from nccl_logscan.diagnosis.excerpts import Site
 from nccl_logscan.diagnosis.groups import GROUP_EVENTS, ProcessGroups, global_rank_in
+from nccl_logscan.diagnosis.host_names import short_host
 from nccl_logscan.diagnosis.places import Content, Places, local_place_in_name, pid_in_name, rank_in_name
 from nccl_logscan.diagnosis.processes import Processes, ProcessId
 from nccl_logscan.events.model import Event, NcclInit
@@ -506,12 +507,6 @@ class Identity:
         """Return the ranks of the world that are not in `present`."""
         present = set(present)
         return tuple(rank for rank in range(self.world_size or 0) if rank not in present)
-
-
-def short_host(name: str) -> str:
-    """Return a host's name as NCCL prints it, to its first dot; an address whole."""
-    head, dot, rest = name.partition(".")
-    return head if dot and any(letter.isalpha() for letter in rest) else name
 
 
 def _is_later(one: _LastWord, other: _LastWord) -> bool:

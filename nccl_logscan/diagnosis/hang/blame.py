@@ -84,7 +84,14 @@ _WITNESSES = 64
 # In these the rank that does not end may be the one that all others took for another: records do not hold the root.
 _ROOTED = ("broadcast", "_broadcast", "reduce", "gather", "scatter")
 _NO_CHANCE = 31
-_Edge = tuple[str, Wait, _Missing]
+
+
+class _Edge(NamedTuple):
+    """A call that a rank waits in, and whom that call waits for."""
+
+    group: str
+    wait: Wait
+    missing: _Missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +143,7 @@ class _Search:
         self._waits = {rank: progress.waits(rank) for rank in waiting}
         self._known: dict[tuple[str, int | None], _Missing] = {}
         self._edges: dict[int, list[_Edge]] = {
-            rank: [(group, wait, self._missing(rank, group, wait)) for group, wait in in_order(self._waits[rank])]
+            rank: [_Edge(group, wait, self._missing(rank, group, wait)) for group, wait in in_order(self._waits[rank])]
             for rank in waiting
         }
 
@@ -193,7 +200,7 @@ class _Search:
         """Return the end of all waits; None where it is not told who takes part in the calls."""
         waits = set(self._waiting)
         # Thousands of ranks wait in few calls: each call's missing ranks are gone through once.
-        asked = {id(missing): missing for _, _, missing in self._all()}.values()
+        asked = {id(edge.missing): edge.missing for edge in self._all()}.values()
         behind = {rank for missing in asked for rank in missing.behind}
         unseen = {rank for missing in asked for rank in missing.unseen}
         needed = {rank for missing in asked for rank in missing.all}
@@ -207,7 +214,7 @@ class _Search:
         if absent := unseen - waits:
             accused = next(iter(absent)) if len(absent) == 1 and self._is_telling(*absent) else None
             return self._blame(Fault.ABSENT, sorted(absent), through, accused)
-        stuck = [rank for rank in self._waiting if not any(missing for _, _, missing in self._edges[rank])]
+        stuck = [rank for rank in self._waiting if not any(edge.missing for edge in self._edges[rank])]
         if not stuck and through:
             return self._ring(through) if self._is_proven() else None
         told = [rank for rank in stuck if all(self._is_told(group, wait) for group, wait, _ in self._edges[rank])]
@@ -254,26 +261,12 @@ class _Search:
         whole = group in self._progress.members or self._roll.stated
         return whole and members is not None and len(members) > 1
 
-    def _swapped(self, stuck: list[int]) -> dict[int, _Edge]:
-        """The first calls of ranks that issued calls of two groups, but in different orders."""
-        waits = {rank: self._progress.waits(rank) for rank in stuck}
-        groups: dict[str, list[int]] = {}
-        for rank in stuck:
-            groups.setdefault(self._edges[rank][0][0], []).append(rank)
-        for one, ranks in groups.items():
-            for other, others in groups.items():
-                crossed = [rank for rank in ranks if other in waits[rank]]
-                against = [rank for rank in others if one in waits[rank]]
-                if one != other and crossed and against:
-                    return {rank: self._edges[rank][0] for rank in sorted({*crossed, *against})}
-        return {}
-
     def _all(self) -> list[_Edge]:
         return [edge for edges in self._edges.values() for edge in edges]
 
     def _is_proven(self) -> bool:
         """Whether each edge of the waits is told, none only guessed from silence."""
-        return not any(missing.unseen for _, _, missing in self._all())
+        return not any(edge.missing.unseen for edge in self._all())
 
     def _latest(self, late: set[int]) -> list[int]:
         """The late ranks without those that came further than another late one in a group that waits for both."""
@@ -360,8 +353,7 @@ class _Search:
 
     def _distinct(self) -> list[_Edge]:
         """One edge for each call that ranks wait in."""
-        by_call = {(group, wait.sequence, wait.peer): (group, wait, missing) for group, wait, missing in self._all()}
-        return list(by_call.values())
+        return list({(edge.group, edge.wait.sequence, edge.wait.peer): edge for edge in self._all()}.values())
 
     def _against_habit(self, through: tuple[int, ...]) -> list[int]:
         """The ranks that wait in a call without having issued another, which ranks are used to issue before it."""
@@ -369,8 +361,8 @@ class _Search:
         for rank in through:
             mine = self._edges[rank][0]
             for group, wait, missing in self._all():
-                if rank in missing.behind and mine[1].sequence is not None and wait.sequence is not None:
-                    if self._order.habit(Call(group, wait.sequence), Call(mine[0], mine[1].sequence)) == -1:
+                if rank in missing.behind and mine.wait.sequence is not None and wait.sequence is not None:
+                    if self._order.habit(Call(group, wait.sequence), Call(mine.group, mine.wait.sequence)) == -1:
                         odd.append(rank)
                     break
         return odd
@@ -379,14 +371,14 @@ class _Search:
         """The ranks that wait in a call without having issued another, which those that wait in that issued before."""
         waiters: dict[_Missing, list[int]] = {}
         for rank in self._waiting:
-            same = waiters.setdefault(self._edges[rank][0][2], [])
+            same = waiters.setdefault(self._edges[rank][0].missing, [])
             if len(same) < _WITNESSES:
                 same.append(rank)
         return [
             rank
             for rank in through
             if any(
-                self._issued_later(one, self._edges[rank][0][0])
+                self._issued_later(one, self._edges[rank][0].group)
                 for missing, others in waiters.items()
                 if rank in missing.behind
                 for one in others
@@ -402,7 +394,7 @@ class _Search:
         """Of a ring over groups of the same ranks those in the one in which fewer wait; else all of them."""
         by_group: dict[str, list[int]] = {}
         for rank in through:
-            by_group.setdefault(self._edges[rank][0][0], []).append(rank)
+            by_group.setdefault(self._edges[rank][0].group, []).append(rank)
         fewest, *others = sorted(by_group.values(), key=len)
         same = len({frozenset(self._members(group) or (group,)) for group in by_group}) == 1
         return fewest if same and others and len(fewest) < len(others[0]) else list(through)
