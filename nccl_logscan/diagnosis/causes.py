@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from nccl_logscan.diagnosis.clocks import Clocks
 from nccl_logscan.diagnosis.deaths import fallen
+from nccl_logscan.diagnosis.detectors.hang import Hang
 from nccl_logscan.diagnosis.endings import Endings
 from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.diagnosis.identity import Identity
@@ -31,20 +32,7 @@ TEARDOWN = 25
 # Faults that stand although the job went on, since the run's result is what failed.
 _LASTING = frozenset({Category.MIXED_PRECISION_OVERFLOW})
 # What the standings of all ranks prove of a hang.
-_HANGS = frozenset(
-    {
-        "rank-behind",
-        "rank-absent",
-        "watchdog-mismatch",
-        "collective-order",
-        "call-left-out",
-        "peer-call-missing",
-        "alone-in-call",
-        "not-started",
-        "rank-late",
-        "all-entered",
-    }
-)
+_HANGS = frozenset(Hang.names)
 _WATCHDOG = _HANGS | {"torch.watchdog-timeout"}
 _TOLD_TO_END = "told-to-end"
 _EXITS = frozenset({"elastic.exit", "process.exit"})
