@@ -245,13 +245,16 @@ class _Search:
         return self._roll.heard(rank) or len(self._waiting) >= _NO_CHANCE
 
     def _left_over(self, through: tuple[int, ...]) -> Blame | None:
-        """The one rank of the world that waits in nothing, where it is not told who belongs to the groups."""
+        """The one rank of the world that waits in nothing, where it is not told who belongs to the groups.
+
+        It is named and not accused: where ranks of one group called different things, all of them wait.
+        """
         rest = [rank for rank in range(self._roll.world) if rank not in self._waits]
         if len(rest) != 1 or not self._roll.stated or not self._is_telling(rest[0]):
             return None
         rank = self._waiting[0]
         group, wait, _ = self._edges[rank][0]
-        return Blame(Fault.ABSENT, (rest[0],), rest[0], group, wait, tuple(self._waiting), through, len(self._waiting))
+        return Blame(Fault.ABSENT, (rest[0],), None, group, wait, tuple(self._waiting), through, len(self._waiting))
 
     def _is_told(self, group: str, wait: Wait) -> bool:
         """Whether it is known of all ranks that have to issue a call, and that there are several."""
