@@ -81,6 +81,7 @@ class _Missing:
 
 # How many ranks that wait in the same call are asked for the order in which they issued theirs.
 _WITNESSES = 64
+_QUESTIONS = 4_000_000
 # In these the rank that does not end may be the one that all others took for another: records do not hold the root.
 _ROOTED = ("broadcast", "_broadcast", "reduce", "gather", "scatter")
 _NO_CHANCE = 31
@@ -129,7 +130,21 @@ class _Unrecorded:
 def find_blame(progress: Progress, roll: Roll, order: Order | None = None) -> Blame | None:
     """Return what the waits end in; None if nobody waits, or the evidence does not tell who has to come."""
     waiting = progress.waiting()
-    return _Search(progress, roll, waiting, order or _Unrecorded()).end() if waiting else None
+    if not waiting or _questions(progress, roll) > _QUESTIONS:
+        return None
+    return _Search(progress, roll, waiting, order or _Unrecorded()).end()
+
+
+def _questions(progress: Progress, roll: Roll) -> int:
+    """How many members are to be asked for some call: where thousands of ranks wait in as many calls, too many."""
+    calls = {
+        (group, standing.wait.sequence)
+        for groups in progress.standings.values()
+        for group, standing in groups.items()
+        if standing.wait is not None and standing.wait.peer is None
+    }
+    everyone = max(len(progress.standings), roll.world)
+    return sum(len(progress.members.get(group, ())) or everyone for group, _ in calls)
 
 
 class _Search:
