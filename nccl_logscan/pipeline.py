@@ -14,6 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import BinaryIO, Protocol
 
 from nccl_logscan.diagnosis.attempts import Attempts
@@ -26,6 +27,7 @@ from nccl_logscan.diagnosis.excerpts import Excerpts, Site
 from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.diagnosis.folding import OpenFinding
 from nccl_logscan.diagnosis.gpus import Gpus
+from nccl_logscan.diagnosis.hang.dump_sets import DumpSets
 from nccl_logscan.diagnosis.hang.recordings import Recordings
 from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.diagnosis.job import JobFacts
@@ -146,12 +148,14 @@ class _Run:
         self.job = JobFacts(self.identity)
         self.unclaimed = Unclaimed()
         self.timeline = Timeline()
+        self.dumps = DumpSets()
         self.recordings = Recordings()
         self.dump_notes: list[str] = []
         self.detectors: tuple[Detector, ...] = ()
         self._detectors: dict[int, tuple[Detector, ...]] = {}
         self.by_kind: Counter[str] = Counter()
         self.order = 0
+        self.last = self.attempts.last
         self._listeners: dict[str, tuple[Callable[[Event, Site], None], ...]] = {}
         self._turn_to(self.attempts.last)
 
@@ -208,7 +212,7 @@ class _Run:
         self.by_kind[Kind.FLIGHT_RECORDER] += 1
         self.dump_notes.extend(f"{source.name}: {problem}" for problem in dump.problems[:_PROBLEMS])
         self.job.learn_dump(dump)
-        self.recordings.take(dump, self.order)
+        self.dumps.take(dump, self.attempts.of(source.name), self.order)
 
     def _count(self, repeats: Iterable[_Repeat]) -> None:
         """Enter the lines that came again where their first one was entered."""
@@ -311,9 +315,11 @@ class _Run:
     def _supersede(self, matched: Sequence[Finding]) -> int:
         """Return the last attempt that tells how it went; the attempts before it were started again."""
         faults = (finding for finding in matched if finding.rule.role not in {Role.BENIGN, Role.CONTEXT})
-        telling = (*self.endings.telling, *(finding.first.at.source for finding in faults))
+        telling = (*self.endings.telling, *(finding.first.at.source for finding in faults), *self.dumps.waiting())
         last = self.attempts.latest_with(telling)
         self.endings.supersede(self.attempts.before(last))
+        self.recordings = self.dumps.of(last)
+        self.last = last
         self._turn_to(last)
         return last
 
@@ -343,7 +349,8 @@ class _Run:
         yield from self.dump_notes[:_NOTES]
         if len(self.dump_notes) > _NOTES:
             yield f"{len(self.dump_notes) - _NOTES} further remarks on dumps are left out"
-        for name in self.recordings.nameless[:_NOTES]:
+        yield from islice(self.dumps.left_out(self.last), _NOTES)
+        for name in islice(self.dumps.nameless(), _NOTES):
             yield f"{name} is a dump of which neither name nor content tells the rank, and was left out"
         yield from self.identity.contradictions
         if self.timeline.left_out:

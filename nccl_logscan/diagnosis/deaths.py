@@ -69,10 +69,16 @@ def _is_death(finding: Finding) -> bool:
 
 
 def _explains(death: Finding, lost: Finding, identity: Identity, order: _Order) -> bool:
-    """Whether a death on one host is why nobody reached that host."""
+    """Whether a death on one host is why nobody reached that host.
+
+    Where no line tells the host of the rank that died, it may be any that only its address names.
+    """
     host = _only_host(death, identity)
-    if host is None or not _not_after(death, lost, order):
+    if not _not_after(death, lost, order):
         return False
+    if host is None:
+        somewhere = not any(True for _ in _hosts(death, identity)) and len(death.ranks) == 1
+        return somewhere and lost.captures.get("peer") is not None and not set(death.ranks) & set(lost.ranks)
     ends = set(map(short_host, lost.hosts)) if lost.kind in _COMPARED else set()
     if host in ends:
         return True

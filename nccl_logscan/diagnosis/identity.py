@@ -406,6 +406,13 @@ class Identity:
         host = self._host_of_rank.get(rank)
         return self._host_of_task.get(rank) if host is None and self._tasks_are_ranks(rank) else host
 
+    def only_rank_on(self, host: str) -> int | None:
+        """Return the rank of a host of a job that has as many hosts as ranks; None where its hosts have several."""
+        if len({short_host(name) for name in self._hosts}) != self.world_size:
+            return None
+        there = [rank for rank in self.ranks if (known := self.host_of(rank)) and short_host(known) == short_host(host)]
+        return there[0] if len(there) == 1 else None
+
     def pid_of(self, rank: int) -> int | None:
         """Return the process of a global rank."""
         process = self._process_of(rank)

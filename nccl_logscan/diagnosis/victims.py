@@ -22,6 +22,7 @@ _DIGITS = 10
 # What a process prints when its GPU fails, and PyTorch raises.
 _OF_THE_PROCESS = frozenset({"python.exception", "cuda.error"})
 _ABSENT = "rank-absent"
+_ENDED = frozenset({"end-of-a-worker", "lost-peer"})
 
 
 def rank_of_victim(
@@ -92,10 +93,12 @@ def _raised(cause: Finding, findings: Iterable[Finding]) -> Iterator[int]:
 
 
 def _absent(findings: Iterable[Finding]) -> Iterator[int]:
-    """Who waits for nothing while all others wait."""
-    for finding in findings:
-        if finding.kind == _ABSENT and len(finding.ranks) == 1:
-            yield from finding.ranks
+    """Who waits for nothing while all others wait, without those who are seen to have ended over another's end."""
+    told = list(findings)
+    ended = {rank for finding in told if _ENDED & set(finding.rule.groups) for rank in finding.ranks}
+    for finding in told:
+        if finding.kind == _ABSENT:
+            yield from (rank for rank in finding.ranks if rank not in ended)
 
 
 def _may_be_on(rank: int, host: str | None, identity: Identity) -> bool:

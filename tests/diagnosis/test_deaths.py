@@ -131,3 +131,20 @@ def test_a_worker_that_ray_saw_die_of_its_time_out_is_no_culprit(scan):
         "job-driver.log": ACTOR_DIED,
     }
     assert "process_death/ray-worker-ended" not in {finding.rule.id for finding in scan(logs).findings}
+
+
+def test_a_death_whose_host_no_line_tells_may_be_the_host_that_only_its_address_names(scan):
+    raised = (
+        "[rank2]: Traceback (most recent call last):\n"
+        '[rank2]:   File "/w/train.py", line 3, in <module>\n'
+        "[rank2]:     x()\n[rank2]: KeyError: 'labels'\n"
+    )
+    failed = "[rank0]: NET/IB : Got completion from peer 10.0.0.3<40211> with error 12, opcode 0, len 0, vendor err 9\n"
+    assert scan({"a.log": failed, "b.log": raised}).diagnosis.category == "user_code"
+
+
+def test_the_one_rank_of_a_host_that_failed_is_named_where_each_host_has_one(scan):
+    failed = "slurmstepd: error: *** JOB 4711 ON n3 CANCELLED AT 2026-04-13T16:44:49 DUE TO NODE FAILURE, SEE LOG ***\n"
+    result = scan({"n1.log": started(), "slurm.out": failed})
+    assert (result.diagnosis.finding.rule.id, result.diagnosis.culprit.host) == ("process_death/node-failed", "n3")
+    assert result.diagnosis.culprit.rank == 2

@@ -92,6 +92,7 @@ class Transfers:
             "python.exception",
             "torch.process-group",
             "torch.c10",
+            "torch.watchdog-timeout",
             "mpi.event",
         }
     )
@@ -102,6 +103,7 @@ class Transfers:
         self._latest: dict[tuple[str, int | None], _Seen] = {}
         self._adapters: dict[str, set[str]] = {}
         self._routes = Routes()
+        self._voices = Voices()
 
     def feed(self, event: Event, site: Site) -> None:
         """Note a failed transfer, which addresses and adapters a host has, or whom a rank sends to."""
@@ -136,6 +138,7 @@ class Transfers:
             adapters.update(device.partition(":")[0] for device in event.devices[:64])
 
     def _failed(self, event: Event, site: Site) -> None:
+        self._voices.learn(event)
         transfer = failed_transfer(event.message)
         if transfer is None:
             return
@@ -163,7 +166,7 @@ class Transfers:
         if any(vote.transfer.manner is Manner.UNANSWERED for vote, _ in rdma):
             yield from self._of_the_fabric(_pairs(rdma, ends, scene), scene)
         yield from _of_connections(_pairs(tcp, ends, scene), scene)
-        yield from _of_processes(_pairs(closed, ends, scene), scene)
+        yield from _of_processes(_pairs(closed, ends, scene), self._voices, scene)
 
     def _ends(self, votes: Iterable[tuple[_Vote, str | None]], scene: Scene) -> Ends:
         for vote, host in votes:
@@ -235,7 +238,7 @@ def _of_connections(pairs: list[_Pair], scene: Scene) -> Iterator[Detection]:
         yield _undecided("connections-undecided", pairs)
 
 
-def _of_processes(pairs: list[_Pair], scene: Scene) -> Iterator[Detection]:
+def _of_processes(pairs: list[_Pair], voices: Voices, scene: Scene) -> Iterator[Detection]:
     """Who died first is hung up on by nobody's fault but its own; those who follow it hang up too."""
     bad = _bad_end(pairs, scene.identity.hosts) or _silent_end(pairs, scene) or _other_host(pairs, scene)
     if bad is None:
@@ -244,10 +247,29 @@ def _of_processes(pairs: list[_Pair], scene: Scene) -> Iterator[Detection]:
     if rank is None:
         rank = _quiet(bad, pairs, scene)
     hung_up = _accusation("hung-up-one-end", bad, pairs, scene, rank=rank)
-    yield replace(hung_up, detector="host-left-first") if _before_time_outs(hung_up, pairs, scene) else hung_up
+    yield replace(hung_up, detector="host-left-first") if _before_time_outs(hung_up, pairs, voices, scene) else hung_up
 
 
-def _before_time_outs(hung_up: Detection, pairs: Iterable[_Pair], scene: Scene) -> bool:
+@dataclass(slots=True)
+class Voices:
+    """Which sources hold PyTorch's words at all, and which tell of a time-out."""
+
+    heard: set[str] = field(default_factory=set)
+    timed_out: set[str] = field(default_factory=set)
+
+    def learn(self, event: Event) -> None:
+        """Note an event of PyTorch's."""
+        if event.kind == "torch.watchdog-timeout" and len(self.timed_out) < _LIMIT:
+            self.timed_out.add(event.at.source)
+        elif event.kind == "torch.process-group" and len(self.heard) < _LIMIT:
+            self.heard.add(event.at.source)
+
+    def never_waited(self, sources: set[str]) -> bool:
+        """Whether others of several files tell of time-outs, and of these, which hold PyTorch's words, none does."""
+        return len(self.timed_out) > 1 and bool(sources & self.heard) and not sources & self.timed_out
+
+
+def _before_time_outs(hung_up: Detection, pairs: Iterable[_Pair], voices: Voices, scene: Scene) -> bool:
     """Whether the end was gone before ranks gave up waiting, who hang up, too.
 
     It was if the order of one file or times say so, or if those who saw it leave had no time-out of their own, while
@@ -261,6 +283,8 @@ def _before_time_outs(hung_up: Detection, pairs: Iterable[_Pair], scene: Scene) 
     saw = {scene.identity.rank_of(vote.sayer) for pair in pairs for vote in pair.votes}
     saw |= {rank for finding in gone for rank in finding.ranks}
     if gave_up and saw - {None} and not saw & gave_up:
+        return True
+    if voices.never_waited({sample.at.source for finding in gone for sample in finding.samples}):
         return True
     saw_it = [(hung_up.excerpts[0].at.source, hung_up.order, excerpt.when) for excerpt in hung_up.excerpts]
     saw_it += [(finding.first.at.source, finding.order, finding.first.when) for finding in gone]
@@ -408,8 +432,9 @@ def _joined(pairs: list[_Pair], scene: Scene) -> list[_Pair]:
 
 
 def _complained_first(host: str, pairs: Iterable[_Pair], scene: Scene) -> bool:
-    own = [vote for pair in pairs for vote in pair.votes if host in pair.observers]
-    others = [vote for pair in pairs for vote in pair.votes if host not in pair.observers]
+    firsts = [(pair, min(pair.votes, key=lambda vote: vote.order)) for pair in pairs]
+    own = [vote for pair, vote in firsts if host in pair.observers]
+    others = [vote for pair, vote in firsts if host not in pair.observers]
     return any(all(_is_before(mine, other, scene) for other in others) for mine in own)
 
 

@@ -209,6 +209,8 @@ class _Search:
             return self._blame(Fault.BEHIND, self._latest(late), through)
         if through and len(self._out_of_step(through)) == 1:
             return self._ring(through)
+        if idle := self._not_started():
+            return self._blame_idle(idle, through)
         if absent := unseen - waits:
             accused = next(iter(absent)) if len(absent) == 1 and self._is_telling(*absent) else None
             return self._blame(Fault.ABSENT, sorted(absent), through, accused)
@@ -217,6 +219,24 @@ class _Search:
             return self._ring(through) if self._is_proven() else None
         told = [rank for rank in stuck if all(self._is_told(group, wait) for group, wait, _ in self._edges[rank])]
         return self._entered(told, through) if told else self._left_over(through)
+
+    def _not_started(self) -> dict[tuple[str, int | None], list[int]]:
+        """The calls that some ranks' devices have begun, with the ranks that are held up there and whose have not."""
+        first: dict[tuple[str, int | None], dict[int, bool | None]] = {}
+        for rank, ((group, wait, _), *_) in self._edges.items():
+            first.setdefault((group, wait.sequence), {})[rank] = wait.started
+        return {
+            call: [rank for rank, began in started.items() if began is False]
+            for call, started in first.items()
+            if True in started.values() and False in started.values()
+        }
+
+    def _blame_idle(self, idle: dict[tuple[str, int | None], list[int]], through: tuple[int, ...]) -> Blame:
+        (group, _), ranks = min(idle.items(), key=lambda item: len(item[1]))
+        waiting = tuple(rank for rank in self._waiting if self._edges[rank][0][0] == group and rank not in ranks)
+        wait = self._edges[waiting[0]][0][1]
+        accused = ranks[0] if len(ranks) == 1 else None
+        return Blame(Fault.NOT_STARTED, tuple(ranks), accused, group, wait, waiting, through, len(self._waiting))
 
     def _is_telling(self, rank: int) -> bool:
         """Whether the silence of the only silent rank tells something: it would have been read, or is one of so many
@@ -293,10 +313,7 @@ class _Search:
         return Blame(fault, tuple(ranks), accused, group, wait, tuple(waiting), through, len(self._waiting))
 
     def _odd_in(self, group: str, wait: Wait, waiting: list[int]) -> tuple[Fault, list[int]]:
-        """Whose device has not begun a call that others' have, or who alone has not completed what all others have."""
-        started = {rank: self._waits[rank][group].started for rank in waiting}
-        if True in started.values() and (idle := [rank for rank, began in started.items() if began is False]):
-            return Fault.NOT_STARTED, idle
+        """Who alone has not completed what all others have."""
         members = self._members(group) or ()
         others = [rank for rank in members if rank not in waiting]
         done = [self._completed(rank, group, wait.sequence) for rank in others]

@@ -7,6 +7,7 @@ from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from math import prod
+from statistics import median_high
 from typing import NamedTuple
 
 from nccl_logscan.diagnosis.hang.progress import Progress, Standing, Wait
@@ -37,6 +38,7 @@ _JOINT = 256
 _PEER_CALLS = 256
 _UNMET_FIRST = {False: 0, None: 1, True: 2}
 _FRAMES = 4
+_STALE_NS = 3600 * 10**9
 _INT64_MAX = (1 << 63) - 1
 _INSTALLED = ("site-packages/", "dist-packages/", "/torch/", "torch/", "<frozen ", "<string>")
 
@@ -183,6 +185,22 @@ class Recordings:
     def ranks(self) -> tuple[int, ...]:
         """The ranks that left a dump."""
         return tuple(sorted(self._by_rank))
+
+    @property
+    def newest_ns(self) -> int:
+        """When the last call was issued, in ns since 1970; 0 where no dump tells."""
+        return max((recorded.newest_ns for recorded in self._by_rank.values()), default=0)
+
+    def leave_out_stale(self) -> Iterator[str]:
+        """Leave out, and yield, dumps whose last call lies so far before the others' that it is of an earlier run.
+
+        Ranks of one run that hangs issue their last calls together: the others cannot get far without a late one.
+        """
+        told = {rank: recorded.newest_ns for rank, recorded in self._by_rank.items() if recorded.newest_ns}
+        usual = median_high(told.values()) if told else 0
+        for rank, newest in told.items():
+            if usual - newest > _STALE_NS:
+                yield self._by_rank.pop(rank).source
 
     @property
     def at_rest(self) -> bool:
