@@ -1,4 +1,4 @@
-"""The program's verdicts on simulated jobs, whose right answers are known. tools/simulation.py measures more of them."""
+"""The program's verdicts on simulated jobs, whose right answers are known. tools/simulation.py measures more."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, brief_e
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.hang.accounts import shared_sources
 from nccl_logscan.diagnosis.hang.mismatch import odd_ones
-from nccl_logscan.diagnosis.identity import Who, who
+from nccl_logscan.diagnosis.sayer import Who, who
 from nccl_logscan.events.model import Event, TorchMismatch
 
 _LIMIT = 16_384

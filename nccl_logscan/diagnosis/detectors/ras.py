@@ -13,7 +13,7 @@ from typing import ClassVar
 from nccl_logscan.diagnosis.addresses import AddressBook
 from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, captured, excerpt_of
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
-from nccl_logscan.diagnosis.identity import Who
+from nccl_logscan.diagnosis.sayer import Who
 from nccl_logscan.events.model import Event, NcclInfo, NcclNetwork, NcclRas
 from nccl_logscan.taxonomy import Role
 
