@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from nccl_logscan.diagnosis.clocks import Clocks
 from nccl_logscan.diagnosis.endings import Endings
 from nccl_logscan.diagnosis.findings import Evidence, Finding
-from nccl_logscan.diagnosis.identity import Identity, sayer_of
+from nccl_logscan.diagnosis.identity import Identity
+from nccl_logscan.diagnosis.sayer import sayer_of
 from nccl_logscan.diagnosis.verdict import Culprit
 from nccl_logscan.diagnosis.victims import rank_of_victim
 from nccl_logscan.taxonomy import Category

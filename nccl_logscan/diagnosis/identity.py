@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 from nccl_logscan.diagnosis.excerpts import Site
 from nccl_logscan.diagnosis.groups import GROUP_EVENTS, ProcessGroups, global_rank_in
 from nccl_logscan.diagnosis.host_names import short_host
+from nccl_logscan.diagnosis.last_words import LastSeen, LastWord, LastWords
 from nccl_logscan.diagnosis.places import Content, Places, local_place_in_name, pid_in_name, rank_in_name
 from nccl_logscan.diagnosis.processes import Processes, ProcessId
+from nccl_logscan.diagnosis.sayer import Who, key_of, who
 from nccl_logscan.events.model import Event, NcclInit
-from nccl_logscan.position import Instant, Origin, Position
+from nccl_logscan.position import Origin
 from nccl_logscan.sources.raw import RawLine
 
 _Label = tuple[str, int | None, int | None]
-_Key = tuple[str, str | None, int | None, int | None, int | None, int | None, int | None]
 _MET = 16_384
 _FEW = 16
 _ID_IN_NAME = re.compile(r"[0-9a-f]*[0-9][0-9a-f]*")
-_TEXT = 400
-_LONG = 4_096
 # Lines in which a launcher speaks of a process: they are not that process's own words.
 _ABOUT_OTHERS = frozenset({"elastic.exit", "process.exit", "process.signal"})
 _TELLING = frozenset({NcclInit.kind, *(type_.kind for type_ in GROUP_EVENTS)})
@@ -30,60 +28,9 @@ _TELLING = frozenset({NcclInit.kind, *(type_.kind for type_ in GROUP_EVENTS)})
 LARGEST_WORLD = 1_048_576
 
 
-@dataclass(frozen=True, slots=True)
-class Who:
-    """The sayer of a line, as far as its line says: what a finding keeps, to be resolved at the end of the scan."""
-
-    source: str
-    host: str | None
-    pid: int | None
-    rank: int | None
-    local_rank: int | None
-    task: int | None
-    device: int | None = None
-
-
-def who(event: Event) -> Who:
-    """Return who said `event`."""
-    return sayer_of(event.at.source, event.origin)
-
-
-def sayer_of(source: str, origin: Origin) -> Who:
-    """Return who said a line of a source. The device matters only where it may tell ranks of one process apart."""
-    return Who(*_key(source, origin))
-
-
-def _key(source: str, origin: Origin) -> _Key:
-    device = origin.device if origin.pid is not None and origin.rank is None else None
-    return source, origin.host, origin.pid, origin.rank, origin.local_rank, origin.task, device
-
-
 def _shape(name: str) -> str:
     """A name without what tells one of a set of inputs from another: numbers and hexadecimal ids."""
     return _ID_IN_NAME.sub("#", name)
-
-
-class LastSeen(NamedTuple):
-    """A rank's last line: its place, its time where one was printed, its text without prefixes (400 characters)."""
-
-    at: Position
-    when: Instant | None
-    text: str
-
-
-@dataclass(slots=True)
-class _LastWord:
-    """The last event of one sayer so far; `order` counts as a finding's."""
-
-    event: Event
-    order: int
-
-    def note(self, event: Event, order: int) -> None:
-        """Take a later event; of a very long one its beginning. An empty line says nothing."""
-        length = len(event.message)
-        if length:
-            self.event = event if length <= _LONG else replace(event, message=event.message[:_TEXT])
-            self.order = order
 
 
 class _Met(NamedTuple):
@@ -91,7 +38,7 @@ class _Met(NamedTuple):
 
     origin: Origin
     source: str
-    last: _LastWord
+    last: LastWord
 
 
 class Identity:
@@ -107,7 +54,7 @@ class Identity:
     def __init__(self, limit: int = 65_536) -> None:
         self._limit = limit
         self._met: dict[int, _Met] = {}
-        self._last_words: dict[_Key, _LastWord] = {}
+        self._last_words = LastWords(limit)
         self._last_of_rank: dict[int, LastSeen] | None = None
         self._groups: ProcessGroups[Who] = ProcessGroups()
         self._tasks: set[int] = set()
@@ -147,12 +94,10 @@ class Identity:
                 self._launchers.add(event.at.source)
             self._learn(event, origin)
             return
-        key = _key(event.at.source, origin)
-        last = self._last_words.get(key)
+        key = key_of(event.at.source, origin)
+        last = self._last_words.known(key)
         if last is None:
-            last = _LastWord(event, order)
-            if len(self._last_words) < self._limit:
-                self._last_words[key] = last
+            last = self._last_words.begin(key, event, order)
             self._learn(event, origin)
         last.note(event, order)
         if len(self._met) >= _MET:
@@ -205,9 +150,7 @@ class Identity:
 
     def saw_again(self, event: Event, raw: RawLine, order: int) -> None:
         """Learn that the line of an event came again, word by word, at `raw` for the last time."""
-        last = self._last_words.get(_key(event.at.source, event.origin))
-        if last is not None and last.order < order:
-            last.note(replace(event, at=raw.at), order)
+        self._last_words.saw_again(key_of(event.at.source, event.origin), event, raw, order)
 
     def _learn_task(self, origin: Origin, task: int) -> None:
         """A launcher's number is the rank where it starts one process a GPU; inside of torchrun it is the node's."""
@@ -484,32 +427,12 @@ class Identity:
         self._groups.learn_ranks(process_group, ranks)
 
     def last_seen(self, rank: int) -> LastSeen | None:
-        """Return the last line that a global rank wrote; None if it wrote none. To be asked once the scan is over.
-
-        Of several sources of one rank, the line with the latest time counts, if all have a time of one clock; else the
-        one that was read last.
-        """
+        """Return the last line that a global rank wrote; None if it wrote none. To be asked once the scan is over."""
         if self._last_of_rank is None:
-            self._last_of_rank = self._resolve_last_words()
+            self._last_of_rank = self._last_words.by_rank(self.rank_of)
         return self._last_of_rank.get(rank)
-
-    def _resolve_last_words(self) -> dict[int, LastSeen]:
-        latest: dict[int, _LastWord] = {}
-        for key, word in self._last_words.items():
-            rank = self.rank_of(Who(*key))
-            if rank is not None and (rank not in latest or _is_later(word, latest[rank])):
-                latest[rank] = word
-        return {
-            rank: LastSeen(word.event.at, word.event.when, word.event.message[:_TEXT]) for rank, word in latest.items()
-        }
 
     def absent(self, present: Iterable[int]) -> tuple[int, ...]:
         """Return the ranks of the world that are not in `present`."""
         present = set(present)
         return tuple(rank for rank in range(self.world_size or 0) if rank not in present)
-
-
-def _is_later(one: _LastWord, other: _LastWord) -> bool:
-    mine, its = one.event.when, other.event.when
-    order = mine.order_to(its) if mine is not None and its is not None else None
-    return order > 0 if order is not None else one.order > other.order

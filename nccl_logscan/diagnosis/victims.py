@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from nccl_logscan.diagnosis.endings import Endings
 from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.diagnosis.host_names import short_host
-from nccl_logscan.diagnosis.identity import Identity, who
+from nccl_logscan.diagnosis.identity import Identity
+from nccl_logscan.diagnosis.sayer import who
 from nccl_logscan.events.model import ElasticExit, ProcessExit
 from nccl_logscan.taxonomy import Category
 

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, excerpt_of
+from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, captured, excerpt_of
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
-from nccl_logscan.diagnosis.identity import Who, who
 from nccl_logscan.diagnosis.places import pid_in_name
+from nccl_logscan.diagnosis.sayer import Who, who
 from nccl_logscan.events.model import Event
 
 _LIMIT = 65_536
@@ -103,15 +103,12 @@ class Actors:
                 continue
             rank = scene.identity.rank_of(sayer)
             host = scene.identity.host_of_sayer(sayer)
-            captures = {"pid": str(report.pid), "at": report.address or host or "an unknown host"}
-            captures |= {} if host is None else {"host": host}
-            captures |= {} if rank is None else {"rank": str(rank)}
             yield Detection(
                 "ray-worker-ended",
                 (report.excerpt,),
                 report.order,
                 report.order,
-                captures,
+                captured(pid=report.pid, at=report.address or host or "an unknown host", host=host, rank=rank),
                 () if rank is None else (rank,),
                 () if host is None else (host,),
             )

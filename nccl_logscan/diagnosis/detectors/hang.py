@@ -17,7 +17,8 @@ from nccl_logscan.diagnosis.hang.lateness import find_late
 from nccl_logscan.diagnosis.hang.mismatch import Mismatch, find_mismatches, odd_ones
 from nccl_logscan.diagnosis.hang.progress import UNKNOWN, WORLD, Progress, Standing
 from nccl_logscan.diagnosis.hang.recordings import Recordings
-from nccl_logscan.diagnosis.identity import Identity, who
+from nccl_logscan.diagnosis.identity import Identity
+from nccl_logscan.diagnosis.sayer import who
 from nccl_logscan.diagnosis.verdict import RankStanding, TimelineEntry
 from nccl_logscan.events.model import (
     Event,

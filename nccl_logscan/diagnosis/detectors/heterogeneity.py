@@ -15,7 +15,7 @@ from nccl_logscan.diagnosis.comparison import (
     facts_of,
     tells_facts,
 )
-from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, excerpt_of
+from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, captured, excerpt_of
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.findings import Evidence, Finding
 from nccl_logscan.events.model import Event, LogText, NcclEnv, NcclInit, NcclNetwork
@@ -120,9 +120,11 @@ class Heterogeneity:
             tuple(_excerpt(finding.first) for finding in refused),
             min(finding.order for finding in refused),
             max(finding.last_order for finding in refused),
-            {"behind": host or (_some(tuple(old)) if old else "some hosts")}
-            | ({} if host is None else {"host": host})
-            | ({} if not alone else {"rank": str(alone[0])}),
+            captured(
+                behind=host or (_some(tuple(old)) if old else "some hosts"),
+                host=host,
+                rank=alone[0] if alone else None,
+            ),
             alone,
             () if host is None else (host,),
             count=sum(finding.count for finding in refused),
@@ -136,8 +138,6 @@ class Heterogeneity:
             "what": name if len(differing) == 1 else ", ".join(sorted(name for name, _ in differing)),
             "values": "; ".join(f"{value} on {_some(names)}" for value, names in shown.items()),
         }
-        captures |= {} if host is None else {"host": host}
-        captures |= {} if rank is None else {"rank": str(rank)}
         cited = [
             self._excerpts[name, value]
             for name, known in differing
@@ -149,7 +149,7 @@ class Heterogeneity:
             tuple(excerpt for excerpt, _ in cited[:8]),
             min(order for _, order in cited),
             max(order for _, order in cited),
-            captures,
+            captures | captured(host=host, rank=rank),
             () if rank is None else (rank,),
             () if host is None else (host,),
             count=len(shown),

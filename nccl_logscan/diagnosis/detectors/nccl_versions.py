@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from nccl_logscan.diagnosis.comparison import Compared, Holder
-from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, brief_excerpt_of
+from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, brief_excerpt_of, captured
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
-from nccl_logscan.diagnosis.identity import Identity, Who, who
+from nccl_logscan.diagnosis.identity import Identity
+from nccl_logscan.diagnosis.sayer import Who, who
 from nccl_logscan.events.model import Event, NcclVersion
 
 _Version = tuple[int, ...]
@@ -204,8 +205,7 @@ class NcclVersions:
         rank, host = _odd(known, oldest, newest, scene)
         old, new = (f"{process.told} on {process.named(scene.identity)}" for process in (oldest, newest))
         captures = {"values": f"{old}; {new}"}
-        captures |= {} if host is None else {"host": host}
-        captures |= {} if rank is None else {"rank": str(rank)}
+        captures |= captured(host=host, rank=rank)
         yield Detection(
             "nccl-versions-differ",
             tuple(excerpts),

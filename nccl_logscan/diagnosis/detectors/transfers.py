@@ -18,7 +18,7 @@ from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, brief_e
 from nccl_logscan.diagnosis.detectors.ports import listed
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.findings import Finding
-from nccl_logscan.diagnosis.identity import Who, who
+from nccl_logscan.diagnosis.sayer import Who, who
 from nccl_logscan.events.model import Event, NcclChannel, NcclNetwork, NcclTrail
 from nccl_logscan.events.transfers import FailedTransfer, Manner, failed_transfer
 from nccl_logscan.position import Instant

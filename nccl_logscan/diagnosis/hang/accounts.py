@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.groups import guid_of
 from nccl_logscan.diagnosis.hang.progress import UNKNOWN, WORLD, Progress, Standing, Wait
-from nccl_logscan.diagnosis.identity import LARGEST_WORLD, Identity, Who, who
+from nccl_logscan.diagnosis.identity import LARGEST_WORLD, Identity
+from nccl_logscan.diagnosis.sayer import Who, who
 from nccl_logscan.events.model import TorchDumpSignal, TorchWatchdogTimeout, TorchWorkStatus
 
 _LIMIT = 65_536
