@@ -404,7 +404,10 @@ def _proof(
         if recorded is not None:
             excerpts.append(recorded)
             orders.append(stage.recordings.order(rank))
-    excerpts.sort(key=lambda excerpt: excerpt.at.line == 0)
+    lines = [excerpt for excerpt in excerpts if excerpt.at.line]
+    if lines:  # a line of a log in front, since its place and time are what other findings are ordered by
+        excerpts.remove(lines[0])
+        excerpts.insert(0, lines[0])
     return excerpts, orders or [0]
 
 
