@@ -190,13 +190,14 @@ class Recordings:
         """When the last call was issued, in ns since 1970; 0 where no dump tells."""
         return max((recorded.newest_ns for recorded in self._by_rank.values()), default=0)
 
-    def leave_out_stale(self) -> Iterator[str]:
+    def leave_out_stale(self, stepped_at: float | None = None) -> Iterator[str]:
         """Leave out, and yield, dumps whose last call lies so far before the others' that it is of an earlier run.
 
-        Ranks of one run that hangs issue their last calls together: the others cannot get far without a late one.
+        Ranks of one run that hangs issue their last calls together: the others cannot get far without a late one, and
+        the job makes no more steps; `stepped_at` is when it made the last, in seconds since 1970.
         """
         told = {rank: recorded.newest_ns for rank, recorded in self._by_rank.items() if recorded.newest_ns}
-        usual = median_high(told.values()) if told else 0
+        usual = max(median_high(told.values()) if told else 0, int((stepped_at or 0) * 10**9))
         for rank, newest in told.items():
             if usual - newest > _STALE_NS:
                 yield self._by_rank.pop(rank).source
