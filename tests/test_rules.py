@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,11 @@ def test_every_rule_file_can_be_read():
 
 def test_the_rules_fit_together():
     assert said(lint(READING.files, ids=READING.ids, groups=READING.groups, detectors=DETECTOR_NAMES)) == ""
+
+
+def test_every_group_that_rules_belong_to_is_explained_to_who_writes_rules():
+    groups = {group for rule in RULEBOOK.rules.values() for group in rule.groups}
+    assert groups == set(re.findall(r"^\| `([a-z-]+)` \|", (ROOT / "rules/README.md").read_text(), re.MULTILINE))
 
 
 @pytest.mark.parametrize(("file", "number"), HITS)

@@ -13,10 +13,11 @@ from functools import lru_cache
 
 from nccl_logscan.diagnosis.clocks import Clocks
 from nccl_logscan.diagnosis.deaths import fallen
+from nccl_logscan.diagnosis.detectors.hang import Hang
 from nccl_logscan.diagnosis.endings import Endings
 from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.diagnosis.identity import Identity
-from nccl_logscan.taxonomy import Category, Role
+from nccl_logscan.taxonomy import Action, Category, Role
 
 # Findings within this many points of strength of each other are told apart by time rather than by strength.
 BAND = 12
@@ -31,19 +32,7 @@ TEARDOWN = 25
 # Faults that stand although the job went on, since the run's result is what failed.
 _LASTING = frozenset({Category.MIXED_PRECISION_OVERFLOW})
 # What the standings of all ranks prove of a hang.
-_HANGS = frozenset(
-    {
-        "rank-behind",
-        "rank-absent",
-        "watchdog-mismatch",
-        "collective-order",
-        "peer-call-missing",
-        "alone-in-call",
-        "not-started",
-        "rank-late",
-        "all-entered",
-    }
-)
+_HANGS = frozenset(Hang.names)
 _WATCHDOG = _HANGS | {"torch.watchdog-timeout"}
 _TOLD_TO_END = "told-to-end"
 _EXITS = frozenset({"elastic.exit", "process.exit"})
@@ -138,13 +127,19 @@ def _recovered(finding: Finding, endings: Endings) -> bool:
         ended = endings.ended_after(source, order)
     steps = endings.new_steps_after(source, order)
     restarted = endings.restarted_after(source, order)
-    if _TOLD_TO_END in finding.rule.groups and _was_started_again(finding, endings):
+    outside = _TOLD_TO_END in finding.rule.groups or _asks_for_a_restart(finding)
+    if outside and _was_started_again(finding, endings):
         return True
     if restarted and (ended or steps >= RECOVERY_STEPS):
         return True
     if _ends_processes(finding):
         return steps >= CERTAIN_STEPS and not (finding.kind in _WATCHDOG and endings.begins_after(source, order))
     return _lived_on(finding, endings, steps, ended=ended)
+
+
+def _asks_for_a_restart(finding: Finding) -> bool:
+    """Whether the job was ended by no fault of its own, as by a preemption."""
+    return finding.rule.category is Category.PROCESS_DEATH and finding.rule.action is Action.RESTART
 
 
 def _was_started_again(finding: Finding, endings: Endings) -> bool:

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from nccl_logscan.diagnosis.identity import Identity, Who, who
+from nccl_logscan.diagnosis.identity import Identity
+from nccl_logscan.diagnosis.sayer import Who, who
 from nccl_logscan.events.model import (
     Event,
     HostFact,
@@ -146,9 +147,10 @@ class Compared:
             if host is None:
                 return None, None
             [value] = [value for value, names in hosts.items() if names == (host,)][:1]
-            sayers = [sayer for sayer in self.values[value].values() if sayer is not None]
-            ranks = {identity.rank_of(sayer) for sayer in sayers}
-            return (ranks.pop() if len(ranks) == 1 and len(sayers) == 1 else None), host
+            holders = self.values[value]
+            pids = {holder.pid for holder in holders} - {None}
+            ranks = {identity.rank_of(sayer) for sayer in holders.values() if sayer is not None} - {None}
+            return (ranks.pop() if len(ranks) == 1 and len(pids) <= 1 else None), host
         by_size = sorted(self.values.values(), key=len)
         if len(by_size[0]) != 1 or len(by_size[1]) < 2:
             return None, None

@@ -7,9 +7,11 @@ from collections.abc import Iterable
 from nccl_logscan.diagnosis.clocks import Clocks
 from nccl_logscan.diagnosis.endings import Endings
 from nccl_logscan.diagnosis.findings import Evidence, Finding
-from nccl_logscan.diagnosis.identity import Identity, sayer_of
+from nccl_logscan.diagnosis.identity import Identity
+from nccl_logscan.diagnosis.sayer import sayer_of
 from nccl_logscan.diagnosis.verdict import Culprit
 from nccl_logscan.diagnosis.victims import rank_of_victim
+from nccl_logscan.taxonomy import Category
 
 
 def find_culprit(
@@ -25,10 +27,12 @@ def find_culprit(
     origin = observer.origin
     seen_on = _one(cause.hosts) if cause.rule.blames in {"observer", "captured"} else None
     host = captures.get("host") or (origin.host if spoke else None) or seen_on
-    if host is None and rank is not None:
-        host = identity.host_of(rank)
     if rank is None and cause.rule.blames == "observer":
         rank = rank_of_victim(cause, host, findings, identity, endings)
+    if rank is None and host is not None and _is_of_the_whole_host(cause):
+        rank = identity.only_rank_on(host)
+    if host is None and rank is not None:
+        host = identity.host_of(rank)
     pid = _whole(captures.get("pid")) or (origin.pid if spoke else None)
     return Culprit(
         rank=rank,
@@ -39,6 +43,12 @@ def find_culprit(
         peer=captures.get("peer"),
         process_group=captures.get("process_group"),
     )
+
+
+def _is_of_the_whole_host(cause: Finding) -> bool:
+    """Whether whatever runs on the host is hit: the host was lost to the others, or it, or its launcher, was ended."""
+    ended = cause.rule.category is Category.PROCESS_DEATH and cause.rule.blames == "observer"
+    return ended or cause.rule.blames == "peer"
 
 
 def _points_at_speaker(cause: Finding) -> bool:

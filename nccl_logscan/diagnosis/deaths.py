@@ -11,7 +11,8 @@ from typing import Protocol
 
 from nccl_logscan.diagnosis.addresses import is_address
 from nccl_logscan.diagnosis.findings import Finding
-from nccl_logscan.diagnosis.identity import Identity, short_host
+from nccl_logscan.diagnosis.host_names import short_host
+from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.taxonomy import Category, Role
 
 _OWN_CAUSES = frozenset(
@@ -21,9 +22,7 @@ _OWN_CAUSES = frozenset(
 _TOLD_TO_END = "told-to-end"
 _LEFT = "host-left-first"
 _TIME_OUT = "torch.watchdog-timeout"
-_COMPARED = frozenset(
-    {"transfers-one-end", "transfers-undecided", "connections-one-end", "connections-undecided"}
-)
+_COMPARED = frozenset({"transfers-one-end", "transfers-undecided", "connections-one-end", "connections-undecided"})
 _UNANSWERED = "unanswered-transfer"
 # A launcher ends a dead worker's neighbours first, for up to 30 s, and then tells of the death (torch's elastic agent).
 _TOLD_BY_LAUNCHERS = frozenset({"elastic.exit", "process.exit", "process.signal", "kernel.oom", "ray.event"})
@@ -48,7 +47,8 @@ def fallen(candidates: Sequence[Finding], identity: Identity, order: _Order) -> 
         lost += [
             finding
             for finding in candidates
-            if _UNANSWERED in finding.rule.groups and any(_explains(death, finding, identity, order) for death in deaths)
+            if _UNANSWERED in finding.rule.groups
+            and any(_explains(death, finding, identity, order) for death in deaths)
         ]
     elif lost and len(lost) == sum(finding.kind in _COMPARED for finding in candidates):
         lost += [finding for finding in candidates if finding.rule.category in {one.rule.category for one in lost}]
@@ -69,10 +69,16 @@ def _is_death(finding: Finding) -> bool:
 
 
 def _explains(death: Finding, lost: Finding, identity: Identity, order: _Order) -> bool:
-    """Whether a death on one host is why nobody reached that host."""
+    """Whether a death on one host is why nobody reached that host.
+
+    Where no line tells the host of the rank that died, it may be any that only its address names.
+    """
     host = _only_host(death, identity)
-    if host is None or not _not_after(death, lost, order):
+    if not _not_after(death, lost, order):
         return False
+    if host is None:
+        somewhere = not any(True for _ in _hosts(death, identity)) and len(death.ranks) == 1
+        return somewhere and lost.captures.get("peer") is not None and not set(death.ranks) & set(lost.ranks)
     ends = set(map(short_host, lost.hosts)) if lost.kind in _COMPARED else set()
     if host in ends:
         return True

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from nccl_logscan.diagnosis.clocks import Clocks
 from nccl_logscan.diagnosis.excerpts import TEXT_LIMIT, Excerpt
 from nccl_logscan.diagnosis.findings import Evidence, Finding
-from nccl_logscan.diagnosis.identity import Identity, Who
+from nccl_logscan.diagnosis.identity import Identity
+from nccl_logscan.diagnosis.sayer import Who
 from nccl_logscan.events.model import Event
 from nccl_logscan.position import Instant, Origin, Position
 from nccl_logscan.rulebook.rule import Rule

@@ -8,12 +8,12 @@ from typing import ClassVar
 
 from nccl_logscan.diagnosis.excerpts import Site
 from nccl_logscan.diagnosis.findings import Finding
+from nccl_logscan.diagnosis.host_names import by_lower_case, host_in_name
 from nccl_logscan.diagnosis.identity import LARGEST_WORLD, Identity
 from nccl_logscan.events.model import Event, NcclInit
 
 _PCI = re.compile(r"(?:([0-9A-Fa-f]{4,8}):)?([0-9A-Fa-f]{2}):([0-9A-Fa-f]{2})(?:\.([0-9A-Fa-f]))?$", re.ASCII)
 _PID = re.compile(r"\bpid='?(\d{1,9})\b", re.ASCII)
-_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,63}", re.ASCII)
 _OF_THE_HOST = frozenset({"kernel.xid", "kernel.event", "host.fact"})
 _OF_A_GPU = frozenset({"kernel.xid", "host.fact"})
 
@@ -101,7 +101,7 @@ class Gpus:
     def _host(self, finding: Finding, pci: str | None, identity: Identity) -> str | None:
         if finding.hosts:
             return finding.hosts[0] if len(finding.hosts) == 1 else finding.first.origin.host
-        named = host_in_name(finding.first.at.source, identity.hosts)
+        named = host_in_name(finding.first.at.source, by_lower_case(identity.hosts))
         if named is not None:
             return named
         if len(identity.hosts) == 1:
@@ -124,22 +124,6 @@ class Gpus:
         if by_slot is not None and by_process is not None and by_slot != by_process:
             return None
         return by_slot or by_process
-
-
-def host_in_name(source: str, hosts: tuple[str, ...]) -> str | None:
-    """Return the host whose name is a part of a file's name, as in `node-3/dmesg.txt`; None if none or several."""
-    words = {word.lower() for word in _WORD.findall(source)}
-    spaced = f"-{source.lower()}-"
-    found = {host for host in hosts if host.lower() in words or _stands_in(host.lower(), spaced)}
-    longest = max(found, key=len, default=None)
-    others = [host for host in found if longest is not None and host.lower() not in longest.lower()]
-    return longest if not others else None
-
-
-def _stands_in(host: str, text: str) -> bool:
-    """Whether a name stands in a text between characters that end a name."""
-    at = text.find(host, 1)
-    return at > 0 and not text[at - 1].isalnum() and not text[at + len(host)].isalnum()
 
 
 def pci_of(bus_id: str) -> str:

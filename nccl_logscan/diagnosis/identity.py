@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 from nccl_logscan.diagnosis.excerpts import Site
 from nccl_logscan.diagnosis.groups import GROUP_EVENTS, ProcessGroups, global_rank_in
-from nccl_logscan.diagnosis.places import Content, Places, local_place_in_name, rank_in_name
+from nccl_logscan.diagnosis.host_names import short_host
+from nccl_logscan.diagnosis.last_words import LastSeen, LastWord, LastWords
+from nccl_logscan.diagnosis.places import Content, Places, local_place_in_name, pid_in_name, rank_in_name
 from nccl_logscan.diagnosis.processes import Processes, ProcessId
+from nccl_logscan.diagnosis.sayer import Who, key_of, who
 from nccl_logscan.events.model import Event, NcclInit
-from nccl_logscan.position import Instant, Origin, Position
+from nccl_logscan.position import Origin
 from nccl_logscan.sources.raw import RawLine
 
 _Label = tuple[str, int | None, int | None]
-_Key = tuple[str, str | None, int | None, int | None, int | None, int | None, int | None]
 _MET = 16_384
 _FEW = 16
 _ID_IN_NAME = re.compile(r"[0-9a-f]*[0-9][0-9a-f]*")
-_TEXT = 400
-_LONG = 4_096
 # Lines in which a launcher speaks of a process: they are not that process's own words.
 _ABOUT_OTHERS = frozenset({"elastic.exit", "process.exit", "process.signal"})
 _TELLING = frozenset({NcclInit.kind, *(type_.kind for type_ in GROUP_EVENTS)})
@@ -29,60 +28,9 @@ _TELLING = frozenset({NcclInit.kind, *(type_.kind for type_ in GROUP_EVENTS)})
 LARGEST_WORLD = 1_048_576
 
 
-@dataclass(frozen=True, slots=True)
-class Who:
-    """The sayer of a line, as far as its line says: what a finding keeps, to be resolved at the end of the scan."""
-
-    source: str
-    host: str | None
-    pid: int | None
-    rank: int | None
-    local_rank: int | None
-    task: int | None
-    device: int | None = None
-
-
-def who(event: Event) -> Who:
-    """Return who said `event`."""
-    return sayer_of(event.at.source, event.origin)
-
-
-def sayer_of(source: str, origin: Origin) -> Who:
-    """Return who said a line of a source. The device matters only where it may tell ranks of one process apart."""
-    return Who(*_key(source, origin))
-
-
-def _key(source: str, origin: Origin) -> _Key:
-    device = origin.device if origin.pid is not None and origin.rank is None else None
-    return source, origin.host, origin.pid, origin.rank, origin.local_rank, origin.task, device
-
-
 def _shape(name: str) -> str:
     """A name without what tells one of a set of inputs from another: numbers and hexadecimal ids."""
     return _ID_IN_NAME.sub("#", name)
-
-
-class LastSeen(NamedTuple):
-    """A rank's last line: its place, its time where one was printed, its text without prefixes (400 characters)."""
-
-    at: Position
-    when: Instant | None
-    text: str
-
-
-@dataclass(slots=True)
-class _LastWord:
-    """The last event of one sayer so far; `order` counts as a finding's."""
-
-    event: Event
-    order: int
-
-    def note(self, event: Event, order: int) -> None:
-        """Take a later event; of a very long one its beginning. An empty line says nothing."""
-        length = len(event.message)
-        if length:
-            self.event = event if length <= _LONG else replace(event, message=event.message[:_TEXT])
-            self.order = order
 
 
 class _Met(NamedTuple):
@@ -90,7 +38,7 @@ class _Met(NamedTuple):
 
     origin: Origin
     source: str
-    last: _LastWord
+    last: LastWord
 
 
 class Identity:
@@ -106,7 +54,7 @@ class Identity:
     def __init__(self, limit: int = 65_536) -> None:
         self._limit = limit
         self._met: dict[int, _Met] = {}
-        self._last_words: dict[_Key, _LastWord] = {}
+        self._last_words = LastWords(limit)
         self._last_of_rank: dict[int, LastSeen] | None = None
         self._groups: ProcessGroups[Who] = ProcessGroups()
         self._tasks: set[int] = set()
@@ -114,6 +62,9 @@ class Identity:
         self._processes = Processes(limit)
         self._rank_of_pid: dict[int, set[int]] = {}
         self._hosts: dict[str, None] = {}
+        self._hosts_of_pid: dict[int, set[str]] = {}
+        self._hosts_of_label: dict[_Label, set[str]] = {}
+        self._host_of_task: dict[int, str] = {}
         self._hosts_of_source: dict[str, set[str]] = {}
         self._places = Places()
         self._settled: tuple[Places, Content] | None = None
@@ -143,12 +94,10 @@ class Identity:
                 self._launchers.add(event.at.source)
             self._learn(event, origin)
             return
-        key = _key(event.at.source, origin)
-        last = self._last_words.get(key)
+        key = key_of(event.at.source, origin)
+        last = self._last_words.known(key)
         if last is None:
-            last = _LastWord(event, order)
-            if len(self._last_words) < self._limit:
-                self._last_words[key] = last
+            last = self._last_words.begin(key, event, order)
             self._learn(event, origin)
         last.note(event, order)
         if len(self._met) >= _MET:
@@ -161,10 +110,25 @@ class Identity:
         self._settled = None
         if origin.host is not None:
             self._learn_host(event.at.source, origin.host)
+            if origin.pid is not None and len(self._hosts_of_pid) < self._limit:
+                self._hosts_of_pid.setdefault(origin.pid, set()).add(short_host(origin.host))
+            self._learn_label(event, origin, origin.host)
         if origin.task is not None:
             self._learn_task(origin, origin.task)
         if origin.rank is not None and len(self._ranks) < self._limit:
             self._learn_rank(event, origin.rank)
+
+    def _learn_label(self, event: Event, origin: Origin, host: str) -> None:
+        """A launcher's label stands before lines with and without a host's name; srun tells a task's host by name."""
+        if event.kind in _ABOUT_OTHERS:
+            if origin.task is not None and len(self._host_of_task) < self._limit:
+                self._host_of_task.setdefault(origin.task, host)
+        elif origin.local_rank is not None or origin.task is not None:
+            label = (event.at.source, origin.local_rank, origin.task)
+            if label in self._hosts_of_label or len(self._hosts_of_label) < self._limit:
+                hosts = self._hosts_of_label.setdefault(label, set())
+                if len(hosts) < _FEW:
+                    hosts.add(short_host(host))
 
     def _learn_host(self, source: str, host: str) -> None:
         if host not in self._hosts and len(self._hosts) < self._limit:
@@ -186,9 +150,7 @@ class Identity:
 
     def saw_again(self, event: Event, raw: RawLine, order: int) -> None:
         """Learn that the line of an event came again, word by word, at `raw` for the last time."""
-        last = self._last_words.get(_key(event.at.source, event.origin))
-        if last is not None and last.order < order:
-            last.note(replace(event, at=raw.at), order)
+        self._last_words.saw_again(key_of(event.at.source, event.origin), event, raw, order)
 
     def _learn_task(self, origin: Origin, task: int) -> None:
         """A launcher's number is the rank where it starts one process a GPU; inside of torchrun it is the node's."""
@@ -358,10 +320,10 @@ class Identity:
         """Whether a rank would have been read, had it said what others say in the inputs `told_in`.
 
         It would if it speaks in one of those, if one is the log of the whole job or of ranks on both sides of it, or if
-        the rank's own input of that kind (named alike but for the numbers) is there.
+        the rank's own input of that kind (named alike but for the numbers) is there, or as many as the world has ranks.
         """
         several = [source for source in told_in if len(self._sources.get(source, ())) > 1]
-        if len(told_in) == 1 and (several or len(self._sources) <= 1):
+        if len(told_in) == 1 and (several or len(self._sources) <= 1) and self._rank_of_input(*told_in) is None:
             return True
         speakers = [self._sources.get(source, set()) for source in told_in]
         if any(rank in ranks for ranks in speakers):
@@ -370,13 +332,29 @@ class Identity:
             return True
         shapes = {_shape(source) for source in told_in}
         places, _ = self._settle()
-        alike = (name for name in places.names if _shape(name) in shapes)
-        return any(self._rank_by_place(Who(name, None, None, None, None, None, None)) == rank for name in alike)
+        alike = [name for name in places.names if _shape(name) in shapes]
+        if 0 < self._world <= len(alike):
+            return True
+        return any(self._rank_of_input(name) == rank for name in alike)
+
+    def _rank_of_input(self, name: str) -> int | None:
+        """The rank of which an input holds the lines, as its name or what stands in it tells."""
+        return self._rank_by_place(Who(name, None, None, None, None, None, None))
 
     def host_of(self, rank: int) -> str | None:
         """Return the host of a global rank."""
         process = self._process_of(rank)
-        return (process[0] or None) if process else self._host_of_rank.get(rank)
+        if process:
+            return process[0] or None
+        host = self._host_of_rank.get(rank)
+        return self._host_of_task.get(rank) if host is None and self._tasks_are_ranks(rank) else host
+
+    def only_rank_on(self, host: str) -> int | None:
+        """Return the rank of a host of a job that has as many hosts as ranks; None where its hosts have several."""
+        if len({short_host(name) for name in self._hosts}) != self.world_size:
+            return None
+        there = [rank for rank in self.ranks if (known := self.host_of(rank)) and short_host(known) == short_host(host)]
+        return there[0] if len(there) == 1 else None
 
     def pid_of(self, rank: int) -> int | None:
         """Return the process of a global rank."""
@@ -387,6 +365,10 @@ class Identity:
         """Return rank within a communicator → global rank, as far as its set-up lines tell."""
         return self._processes.members(comm_id) if self._processes.world == self._world else {}
 
+    def communicators_of(self, rank: int) -> Mapping[str, int]:
+        """Return the communicators that a global rank set up, by id, with its rank in each."""
+        return self._processes.joined_by(rank) if self._processes.world == self._world else {}
+
     def _process_of(self, rank: int) -> ProcessId | None:
         return self._processes.process_of(rank) if self._processes.world == self._world else None
 
@@ -394,11 +376,22 @@ class Identity:
         """Return the host of who said a line: as the line says, or as the rest of its file or the file's name does."""
         if sayer.host is not None:
             return sayer.host
+        labelled = self._hosts_of_label.get((sayer.source, sayer.local_rank, sayer.task), set())
+        if len(labelled) == 1:
+            return next(iter(labelled))
         places, content = self._settle()
         source = sayer.source
         if content.host_of(source) is not None:
             return content.host_of(source) if len(content.ranks.get(source, ())) <= 1 else None
-        return places.hosts.get(source) if not content.hosts.get(source) else None
+        if content.hosts.get(source):
+            return None
+        return places.hosts.get(source) or self._host_by_pid_in_name(source)
+
+    def _host_by_pid_in_name(self, source: str) -> str | None:
+        """The host of the process whose number ends a file's name, as in Ray's `worker-ID-JOB-PID.err`."""
+        pid = pid_in_name(source)
+        hosts = self._hosts_of_pid.get(pid, set()) if pid is not None else set()
+        return next(iter(hosts)) if len(hosts) == 1 else None
 
     def place_of(self, name: str) -> str | None:
         """Return the host whose clock the times of a source, or of a host, are by.
@@ -434,38 +427,12 @@ class Identity:
         self._groups.learn_ranks(process_group, ranks)
 
     def last_seen(self, rank: int) -> LastSeen | None:
-        """Return the last line that a global rank wrote; None if it wrote none. To be asked once the scan is over.
-
-        Of several sources of one rank, the line with the latest time counts, if all have a time of one clock; else the
-        one that was read last.
-        """
+        """Return the last line that a global rank wrote; None if it wrote none. To be asked once the scan is over."""
         if self._last_of_rank is None:
-            self._last_of_rank = self._resolve_last_words()
+            self._last_of_rank = self._last_words.by_rank(self.rank_of)
         return self._last_of_rank.get(rank)
-
-    def _resolve_last_words(self) -> dict[int, LastSeen]:
-        latest: dict[int, _LastWord] = {}
-        for key, word in self._last_words.items():
-            rank = self.rank_of(Who(*key))
-            if rank is not None and (rank not in latest or _is_later(word, latest[rank])):
-                latest[rank] = word
-        return {
-            rank: LastSeen(word.event.at, word.event.when, word.event.message[:_TEXT]) for rank, word in latest.items()
-        }
 
     def absent(self, present: Iterable[int]) -> tuple[int, ...]:
         """Return the ranks of the world that are not in `present`."""
         present = set(present)
         return tuple(rank for rank in range(self.world_size or 0) if rank not in present)
-
-
-def short_host(name: str) -> str:
-    """Return a host's name as NCCL prints it, to its first dot; an address whole."""
-    head, dot, rest = name.partition(".")
-    return head if dot and any(letter.isalpha() for letter in rest) else name
-
-
-def _is_later(one: _LastWord, other: _LastWord) -> bool:
-    mine, its = one.event.when, other.event.when
-    order = mine.order_to(its) if mine is not None and its is not None else None
-    return order > 0 if order is not None else one.order > other.order

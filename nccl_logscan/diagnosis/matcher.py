@@ -15,8 +15,9 @@ from nccl_logscan.diagnosis.clocks import Clocks
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.diagnosis.folding import OpenFinding
-from nccl_logscan.diagnosis.identity import Identity, who
+from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.diagnosis.index import index_of
+from nccl_logscan.diagnosis.sayer import who
 from nccl_logscan.events.model import Event
 from nccl_logscan.position import Position, Span
 from nccl_logscan.rulebook.rule import Nearby, Rule, Rulebook, Test

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
+from nccl_logscan.diagnosis.host_names import by_lower_case, hosts_in_name, short_host, the_one
+
 _NAMES = 65_536
 _NOTES = 5
 _MOST_RANKS = 1_048_576
@@ -44,11 +46,22 @@ _NO_HOSTS = frozenset(
 )
 
 
+# Ray's documentation, "Configuring Logging": worker-[worker_id]-[job_id]-[pid].[out|err].
+_PID_IN_NAME = re.compile(r"worker-[0-9a-f]{8,64}-[0-9a-f]{1,16}-(\d{1,9})\.(?:out|err)$", re.ASCII)
+
+
 @lru_cache(65536)
 def rank_in_name(name: str) -> int | None:
     """Return the global rank that a file's name tells, as in rank3.log; None if none or several."""
     found = {int(rank) for rank in _RANK.findall(name)}
     return found.pop() if len(found) == 1 else None
+
+
+@lru_cache(65536)
+def pid_in_name(name: str) -> int | None:
+    """Return the process that the name of a Ray worker's file gives."""
+    found = _PID_IN_NAME.search(name)
+    return int(found[1]) if found else None
 
 
 @lru_cache(65536)
@@ -260,34 +273,18 @@ def _by_pid(names: Iterable[str], rank_of_pid: Callable[[int], int | None]) -> I
 
 
 def _hosts(names: Iterable[str], content: Content) -> Iterator[tuple[str, str]]:
-    known = {host.lower(): host for host in content.all_hosts}
+    known = by_lower_case(content.all_hosts)
     for name in names:
-        words = {word.lower() for part in name.split("/") for word in _words(part)}
-        found = {known[word] for word in words if word in known}
-        host = max(found, key=len) if found and _is_one(found) else None
-        host = host or (host_in_kernel_log_name(name) if not found else None)
+        found = hosts_in_name(name, known)
+        host = the_one(found) if found else host_in_kernel_log_name(name)
         if host is not None:
             yield name, host
-
-
-def _words(part: str) -> Iterator[str]:
-    """Yield what may be a host's name in a part of a path: each run of its pieces between separators."""
-    pieces = re.split(r"([_.\-])", part)[:24]
-    for first in range(0, len(pieces), 2):
-        for last in range(first, len(pieces), 2):
-            yield "".join(pieces[first : last + 1])
-
-
-def _is_one(hosts: Collection[str]) -> bool:
-    """Whether all are parts of the longest: `n1` in `n1-ib0`."""
-    longest = max(hosts, key=len)
-    return all(host in longest for host in hosts)
 
 
 def _contradicted_hosts(hosts: Mapping[str, str], content: Content) -> Iterator[str]:
     for name, host in hosts.items():
         wrote = content.host_of(name)
-        if wrote is not None and wrote.partition(".")[0].lower() != host.partition(".")[0].lower():
+        if wrote is not None and short_host(wrote).lower() != short_host(host).lower():
             yield f"{name} is named after {host}, but its lines are those of {wrote}: the lines count"
 
 

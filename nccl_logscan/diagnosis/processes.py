@@ -29,6 +29,7 @@ class Processes:
         self._handles: dict[tuple[ProcessId, str], str] = {}
         self._size = 0
         self._process_of_rank: dict[int, ProcessId] | None = None
+        self._joined: dict[int, dict[str, int]] | None = None
         self.world = 0
 
     def learn(self, event: NcclInit) -> None:
@@ -55,6 +56,7 @@ class Processes:
         key = self._key(event, process)
         if key is None or self._size >= _MEMBERS:
             return
+        self._joined = None
         members = self._communicators.setdefault(key, {})
         if rank not in members:
             self._size += 1
@@ -95,6 +97,17 @@ class Processes:
                     if nranks == self.world:
                         self._process_of_rank.setdefault(number, process)
         return self._process_of_rank.get(rank)
+
+    def joined_by(self, rank: int) -> Mapping[str, int]:
+        """Return the communicators that a rank of the world set up, by id, with its rank in each."""
+        if self._joined is None:
+            self._joined = {}
+            for communicator, members in self._communicators.items():
+                for within, (process, device) in members.items():
+                    world = self.rank_of(process[0], process[1], device)
+                    if world is not None:
+                        self._joined.setdefault(world, {})[communicator] = within
+        return self._joined.get(rank, {})
 
     def members(self, communicator: str) -> Mapping[int, int]:
         """Return rank in a communicator, by its id, → rank in the world, as far as known."""

@@ -9,7 +9,8 @@ from typing import ClassVar
 from nccl_logscan.diagnosis.clocks import Clocks
 from nccl_logscan.diagnosis.excerpts import Site
 from nccl_logscan.diagnosis.findings import Finding
-from nccl_logscan.diagnosis.identity import Identity, Who, who
+from nccl_logscan.diagnosis.identity import Identity
+from nccl_logscan.diagnosis.sayer import Who, who
 from nccl_logscan.diagnosis.verdict import Aligned, TimelineEntry
 from nccl_logscan.events.model import ElasticExit, Event, NcclInit, ProcessExit, TrainEnd, TrainStep
 from nccl_logscan.taxonomy import Role

@@ -1,45 +1,74 @@
-"""Whom a kernel's word hit: it names a host, a process or a GPU and no rank, and others tell of the same death.
+"""Whom a death fell on, where its own lines name no rank: launchers, and who is missing, tell of the same death.
 
-The kernel numbers processes as the host does, and so does a launcher that runs on the host; in a container they differ.
+The kernel names a host, a process or a GPU. It numbers processes as the host does, and so does a launcher that runs on
+the host; in a container they differ.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from nccl_logscan.diagnosis.endings import Endings
 from nccl_logscan.diagnosis.findings import Finding
-from nccl_logscan.diagnosis.identity import Identity, short_host
+from nccl_logscan.diagnosis.host_names import short_host
+from nccl_logscan.diagnosis.identity import Identity
+from nccl_logscan.diagnosis.sayer import who
 from nccl_logscan.events.model import ElasticExit, ProcessExit
+from nccl_logscan.taxonomy import Category
 
 _OOM = "kernel.oom"
 _XID = "kernel.xid"
-_SIGKILL = 9
+_OF_SIGNALS = 128
+_DIGITS = 10
 # What a process prints when its GPU fails, and PyTorch raises.
 _OF_THE_PROCESS = frozenset({"python.exception", "cuda.error"})
 _ABSENT = "rank-absent"
+_ENDED = frozenset({"end-of-a-worker", "lost-peer"})
 
 
 def rank_of_victim(
     cause: Finding, host: str | None, findings: Iterable[Finding], identity: Identity, endings: Endings
 ) -> int | None:
-    """Return the rank that a cause which only the kernel tells of fell on; None where it can't be told."""
-    if cause.kind not in {_OOM, _XID}:
+    """Return the rank that a cause fell on whose lines tell none; None where others do not tell it either."""
+    codes = _codes(cause)
+    if codes is None:
         return None
     told = list(findings)
-    sure = _by_pid(cause, host, told, identity, endings) if cause.kind == _OOM else _raised(cause, told)
-    for ranks in (sure, _killed(endings) if cause.kind == _OOM else (), _absent(told)):
+    sure: Iterable[int] = ()
+    if cause.kind == _OOM:
+        sure = _by_pid(cause, host, told, identity, endings)
+    elif cause.kind == _XID:
+        sure = _raised(cause, told)
+    absent = _absent(told) if cause.kind in {_OOM, _XID} else ()
+    for ranks in (sure, _ended_so(codes, identity, endings), absent):
         there = {rank for rank in ranks if _may_be_on(rank, host, identity)}
         if there:
             return there.pop() if len(there) == 1 else None
     return None
 
 
+def _codes(cause: Finding) -> Callable[[int], bool] | None:
+    """How a process that dies so leaves, by its exit code (negative: a signal); None for what need not end one."""
+    rule = cause.rule
+    if rule.category is Category.HOST_OOM:
+        return {-9, 128 + 9}.__contains__ if cause.kind != "python.exception" else _is_own_error
+    if rule.category in {Category.USER_CODE, Category.GPU_OOM, Category.GPU_HARDWARE}:
+        return _is_own_error
+    if rule.category is Category.PROCESS_DEATH and "segfault" in rule.id:
+        return {-11, 128 + 11}.__contains__
+    return None
+
+
+def _is_own_error(code: int) -> bool:
+    return 0 < code < _OF_SIGNALS
+
+
 def _by_pid(
     cause: Finding, host: str | None, findings: Iterable[Finding], identity: Identity, endings: Endings
 ) -> Iterator[int]:
     same = (one for one in findings if one.kind == _OOM and set(one.hosts) == set(cause.hosts))
-    pids = {int(pid) for one in (cause, *same) if (pid := one.captures.get("pid")) is not None and len(pid) < 10}
+    told = (one.captures.get("pid") for one in (cause, *same))
+    pids = {int(pid) for pid in told if pid is not None and len(pid) < _DIGITS}
     for pid in pids:
         rank = identity.rank_of_process(host, pid)
         if rank is not None:
@@ -49,11 +78,13 @@ def _by_pid(
             yield event.origin.rank
 
 
-def _killed(endings: Endings) -> Iterator[int]:
+def _ended_so(codes: Callable[[int], bool], identity: Identity, endings: Endings) -> Iterator[int]:
     for event in endings.failures:
-        if isinstance(event, ElasticExit | ProcessExit) and event.origin.rank is not None:
-            if event.signal == _SIGKILL or event.exit_code in {-_SIGKILL, 128 + _SIGKILL}:
-                yield event.origin.rank
+        if not isinstance(event, ElasticExit | ProcessExit):
+            continue
+        code = -event.signal if event.signal is not None else event.exit_code
+        if code is not None and codes(code) and (rank := identity.rank_of(who(event))) is not None:
+            yield rank
 
 
 def _raised(cause: Finding, findings: Iterable[Finding]) -> Iterator[int]:
@@ -63,10 +94,12 @@ def _raised(cause: Finding, findings: Iterable[Finding]) -> Iterator[int]:
 
 
 def _absent(findings: Iterable[Finding]) -> Iterator[int]:
-    """Who waits for nothing while all others wait."""
-    for finding in findings:
-        if finding.kind == _ABSENT and len(finding.ranks) == 1:
-            yield from finding.ranks
+    """Who waits for nothing while all others wait, without those who are seen to have ended over another's end."""
+    told = list(findings)
+    ended = {rank for finding in told if _ENDED & set(finding.rule.groups) for rank in finding.ranks}
+    for finding in told:
+        if finding.kind == _ABSENT:
+            yield from (rank for rank in finding.ranks if rank not in ended)
 
 
 def _may_be_on(rank: int, host: str | None, identity: Identity) -> bool:

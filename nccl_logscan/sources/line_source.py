@@ -1,4 +1,4 @@
-"""LineSource: what a scan needs of an input; and a text or a dump in memory as one."""
+"""LineSource: what a scan needs of an input; and a text in memory as one."""
 
 from __future__ import annotations
 
@@ -76,26 +76,3 @@ class TextSource:
         encoded = self.text.encode("utf-8", "surrogatepass")
         self.bytes_read = len(encoded)
         return encoded
-
-
-@dataclass(slots=True)
-class DumpSource:
-    """A flight recorder's dump in memory as a source."""
-
-    name: str
-    dump: bytes
-    kind: str = "flight_recorder"
-    bytes_read: int = 0
-    lines_read: int = 0
-    replaced: int = 0
-    cut_lines: int = 0
-    note: str | None = None
-
-    def lines(self) -> Iterator[RawLine]:
-        """Yield nothing."""
-        yield from ()
-
-    def content(self) -> bytes:
-        """Return the dump."""
-        self.bytes_read = len(self.dump)
-        return self.dump

@@ -1,5 +1,6 @@
 from nccl_logscan.diagnosis.excerpts import Excerpts, Site
-from nccl_logscan.diagnosis.identity import Identity, Who
+from nccl_logscan.diagnosis.identity import Identity
+from nccl_logscan.diagnosis.sayer import Who
 from nccl_logscan.events import Tokeniser
 from nccl_logscan.lines import Peeler
 from nccl_logscan.position import Position

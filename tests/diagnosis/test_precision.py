@@ -51,7 +51,9 @@ STEP = "[rank{rank}]: step: {step}/30 loss={loss} grad_norm=0.01\n"
 
 
 def test_the_one_rank_that_prints_for_the_job_is_not_to_blame_for_its_nan(scan):
-    other = "n1:10:10 [1] NCCL INFO ncclCommInitRank comm 0x1 rank 1 nranks 2 cudaDev 1 busId 70 commId 0x2 - Init START\n"
+    other = (
+        "n1:10:10 [1] NCCL INFO ncclCommInitRank comm 0x1 rank 1 nranks 2 cudaDev 1 busId 70 commId 0x2 - Init START\n"
+    )
     losses = "".join(STEP.format(rank=0, step=step, loss=1.0 if step < 5 else "nan") for step in range(1, 12))
     result = scan({"rank0.log": losses, "rank1.log": other})
     assert (result.diagnosis.category, result.diagnosis.culprit.rank) == ("mixed_precision_overflow", None)

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nccl_logscan.diagnosis.addresses import AddressBook, canonical
-from nccl_logscan.diagnosis.gpus import Gpus, host_in_name, pci_of
+from nccl_logscan.diagnosis.gpus import Gpus, pci_of
+from nccl_logscan.diagnosis.host_names import by_lower_case, host_in_name
 from nccl_logscan.events.dialects.nccl import read
 from nccl_logscan.events.transfers import Manner, failed_transfer
 from nccl_logscan.lines.model import LogLine
@@ -239,6 +240,18 @@ def test_the_host_that_reached_nobody_is_the_address_that_nobody_reached(hosts, 
     cluster.fails(3, 2)
     cluster.fails(3, 4)
     assert culprit(cluster.scan()).host == named
+
+
+@pytest.mark.parametrize(("order", "named"), [((0, 1, 3, 2), "gpu-000"), ((1, 3, 0, 2), None)])
+def test_of_few_hosts_the_one_that_complained_first_reached_nobody(order, named):
+    """In a ring of four, who complains after its neighbours may have lost them to a silent host between them."""
+    cluster = Cluster(4, "2.13", info=False)
+    for host in range(4):
+        cluster.says(host, "NCCL INFO Using network IB")
+    for host, peer in ((0, 1), (0, 3), (1, 0), (3, 0)):
+        cluster.fails(host, peer)
+    log = "".join(cluster.files[f"{cluster.names[host]}.log"] for host in order)
+    assert culprit(scan_text(log, builtin_rulebook())).host == named
 
 
 def test_hosts_are_told_apart_by_their_gids_where_only_warnings_were_logged():
@@ -521,7 +534,7 @@ def test_no_message_makes_the_reader_raise(text):
     for start in ("Got completion from peer ", "gloo/transport/tcp [", " EFA addr: ", "Connect to ", "WQE stall peer="):
         failed_transfer(start + text)
     canonical(text)
-    host_in_name(text, ("a", "gpu-1"))
+    host_in_name(text, by_lower_case(("a", "gpu-1")))
 
 
 def test_an_address_that_two_hosts_call_theirs_is_neither_s():
@@ -558,10 +571,12 @@ def test_nccl_s_bus_id_is_the_pci_address(bus_id, pci):
         ("dmesg_gpu-1.txt", "gpu-1"),
         ("gpu-1234.txt", None),
         ("gpu-1-gpu-021.log", None),
+        ("logs.tar!gpu-1/kern.log", "gpu-1"),
+        ("xgpu-1-gpu-1.log", "gpu-1"),
     ],
 )
 def test_a_file_s_name_tells_its_host_only_where_it_names_one(source, host):
-    assert host_in_name(source, ("gpu-1", "gpu-021")) == host
+    assert host_in_name(source, by_lower_case(("gpu-1", "gpu-021"))) == host
 
 
 def test_ranks_are_those_of_the_largest_communicator():

@@ -53,3 +53,33 @@ def test_settings_that_differ_between_hosts_are_listed(scan):
     )
     [difference] = scan(log).job.differences
     assert dict(difference.values) == {"1048576": ("n2",), "4194304": ("n1",)}
+
+
+RAISED = (
+    "[rank{rank}]: Traceback (most recent call last):\n"
+    '[rank{rank}]:   File "/w/train.py", line 3, in <module>\n'
+    "[rank{rank}]:     dist.barrier()\n"
+    "[rank{rank}]: torch.distributed.DistBackendError: NCCL error in: ProcessGroupNCCL.cpp:1970, internal error - "
+    "please report this issue to the NCCL developers, NCCL version {version}\n"
+)
+TRUNCATED = "n2:2:2 [0] bootstrap.cc:87 NCCL WARN Message truncated : received 64 bytes instead of 8\n"
+
+
+def test_pytorch_s_errors_tell_versions_that_differ(scan):
+    log = info("n1", 1, "NCCL version 2.21.5+cuda12.4") + TRUNCATED
+    assert scan(log + RAISED.format(rank=1, version="2.18.3")).diagnosis.category == "version_mismatch"
+    assert scan(log + RAISED.format(rank=1, version="2.21.5")).diagnosis.category == "socket_bootstrap"
+
+
+OLD_DRIVER = (
+    "n2:2:2 [0] init.cc:1 NCCL WARN Cuda failure 'CUDA driver version is insufficient for CUDA runtime version'\n"
+)
+
+
+def test_one_host_s_old_driver_is_a_difference_between_hosts(scan):
+    result = scan(info("n1", 1, "Using network IB") + OLD_DRIVER)
+    assert (result.diagnosis.category, result.diagnosis.culprit.host) == ("heterogeneous_driver", "n2")
+
+
+def test_an_old_driver_on_all_hosts_is_no_difference(scan):
+    assert scan(OLD_DRIVER + OLD_DRIVER.replace("n2", "n1")).diagnosis.category == "version_mismatch"

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nccl_logscan.sources import Kind, Limits, kind_of, open_sources
-from nccl_logscan.sources.line_source import DumpSource, LineSource, TextSource
+from nccl_logscan.sources.line_source import TextSource
 
 REAL = Path("fixtures/cases/lab/desync-op/fr_0").read_bytes()
 CONTENT = pickle.loads(REAL)  # noqa: S301 - written by our own lab
@@ -224,12 +224,7 @@ def test_a_log_that_lies_beside_dumps_keeps_its_lines(tmp_path):
     ]
 
 
-@pytest.mark.parametrize(
-    ("source", "content"), [(DumpSource("fr_0", REAL), REAL), (TextSource("log", "an é\n"), "an é\n".encode())]
-)
-def test_sources_in_memory_have_a_content_too(source: LineSource, content):
+def test_a_text_in_memory_has_a_content_too():
+    source = TextSource("log", "an é\n")
+    content = "an é\n".encode()
     assert (source.content(), source.bytes_read, source.note) == (content, len(content), None)
-
-
-def test_a_dump_in_memory_has_no_lines():
-    assert list(DumpSource("fr_0", REAL).lines()) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nccl_logscan.diagnosis.detectors.actors import Actors
 from nccl_logscan.diagnosis.detectors.adapters import Adapters
 from nccl_logscan.diagnosis.detectors.desync_report import DesyncReport
 from nccl_logscan.diagnosis.detectors.detection import Detection, Detector, Scene
@@ -32,6 +33,7 @@ DETECTORS: tuple[type[Detector], ...] = (
     Benchmark,
     Transfers,
     Ports,
+    Actors,
 )
 """Every detector; a scan makes one of each."""
 

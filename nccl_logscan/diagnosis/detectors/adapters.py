@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
 from nccl_logscan.diagnosis.comparison import odd_one_out
-from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, excerpt_of
+from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, captured, excerpt_of
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
-from nccl_logscan.diagnosis.identity import short_host
+from nccl_logscan.diagnosis.host_names import short_host
 from nccl_logscan.events.model import Event, HostFact, NcclEnv, NcclNetwork
 from nccl_logscan.taxonomy import Category, Role
 
@@ -244,7 +244,7 @@ def _of(
     name: str, port: _Port, cells: Iterable[_Cell | None], captures: dict[str, str], *, count: int = 1
 ) -> Detection:
     told = [cell for cell in cells if cell is not None]
-    where = {"adapter": port.device} | ({"host": port.host} if port.host else {})
+    where = captured(adapter=port.device, host=port.host or None)
     hosts = (port.host,) if port.host else ()
     orders = [cell.order for cell in told]
     excerpts = tuple(cell.excerpt for cell in told)

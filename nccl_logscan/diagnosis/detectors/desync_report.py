@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, excerpt_of
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
+from nccl_logscan.diagnosis.sayer import Who, who
 from nccl_logscan.events.model import Event, TorchDesync
 
 _LIMIT = 4_096
@@ -41,7 +42,7 @@ class DesyncReport:
 
     def __init__(self) -> None:
         self._reports: list[_Report] = []
-        self._current: dict[str, _Report] = {}
+        self._current: dict[Who, _Report] = {}
         self._excerpts: list[Excerpt] = []
         self._orders: list[int] = []
 
@@ -49,12 +50,12 @@ class DesyncReport:
         """Note a line of a report."""
         assert isinstance(event, TorchDesync)
         self._orders.append(site.order) if len(self._orders) < _LIMIT else None
-        source = event.at.source
-        if (event.state == "timeout" or source not in self._current) and len(self._reports) < _REPORTS:
-            self._current[source] = _Report()
-            self._reports.append(self._current[source])
-        if source in self._current:
-            self._current[source].learn(event)
+        sayer = who(event)
+        if (event.state == "timeout" or sayer not in self._current) and len(self._reports) < _REPORTS:
+            self._current[sayer] = _Report()
+            self._reports.append(self._current[sayer])
+        if sayer in self._current:
+            self._current[sayer].learn(event)
         if len(self._excerpts) < 6:
             self._excerpts.append(excerpt_of(event, site))
 

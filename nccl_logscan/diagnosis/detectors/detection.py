@@ -62,6 +62,11 @@ class Detector(Protocol):
         """Yield what was detected."""
 
 
+def captured(**values: object) -> dict[str, str]:
+    """Return captures of those values that are known: not None."""
+    return {name: str(value) for name, value in values.items() if value is not None}
+
+
 def brief_excerpt_of(event: Event, site: Site) -> Excerpt:
     """Keep the line of an event alone, for where many are kept and few will be cited."""
     return Excerpt(event.at, site.text[:_BRIEF], event.origin, event.when, None, ())

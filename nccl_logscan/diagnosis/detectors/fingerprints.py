@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
-from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, brief_excerpt_of
+from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, brief_excerpt_of, captured
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.hang.accounts import shared_sources
 from nccl_logscan.diagnosis.hang.mismatch import odd_ones
-from nccl_logscan.diagnosis.identity import Who, who
+from nccl_logscan.diagnosis.sayer import Who, who
 from nccl_logscan.events.model import Event, TorchMismatch
 
 _LIMIT = 16_384
@@ -65,7 +65,7 @@ class Fingerprints:
             tuple({excerpt.at: excerpt for excerpt, _ in told[:5]}.values()),
             min(order for _, order in told),
             max(order for _, order in told),
-            {"others": str(len(calls) - len(odd))} | ({} if one is None else {"rank": str(one), "call": calls[one]}),
+            captured(others=len(calls) - len(odd), rank=one, call=None if one is None else calls[one]),
             tuple(odd) if one is not None else (),
             count=len(by_rank),
         )

@@ -10,13 +10,15 @@ from typing import ClassVar, NamedTuple
 
 from nccl_logscan.diagnosis.detectors.detection import Detection, Scene
 from nccl_logscan.diagnosis.excerpts import TEXT_LIMIT, Excerpt, Site
-from nccl_logscan.diagnosis.hang.accounts import Account, Accounts, group_key
+from nccl_logscan.diagnosis.groups import guid_of
+from nccl_logscan.diagnosis.hang.accounts import Account, Accounts, GroupNames
 from nccl_logscan.diagnosis.hang.blame import Blame, Fault, Roll, find_blame
 from nccl_logscan.diagnosis.hang.lateness import find_late
 from nccl_logscan.diagnosis.hang.mismatch import Mismatch, find_mismatches, odd_ones
 from nccl_logscan.diagnosis.hang.progress import UNKNOWN, WORLD, Progress, Standing
 from nccl_logscan.diagnosis.hang.recordings import Recordings
-from nccl_logscan.diagnosis.identity import Identity, who
+from nccl_logscan.diagnosis.identity import Identity
+from nccl_logscan.diagnosis.sayer import who
 from nccl_logscan.diagnosis.verdict import RankStanding, TimelineEntry
 from nccl_logscan.events.model import (
     Event,
@@ -40,6 +42,7 @@ _DETECTORS = {
     Fault.BEHIND: "rank-behind",
     Fault.ABSENT: "rank-absent",
     Fault.ORDER: "collective-order",
+    Fault.SKIPPED: "call-left-out",
     Fault.UNMET: "peer-call-missing",
     Fault.ALONE: "alone-in-call",
     Fault.NOT_STARTED: "not-started",
@@ -57,11 +60,12 @@ class _LastWords(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Stage:
-    """All that is known of a hang: accounts by rank, the inputs that hold them, dumps, and each rank's last words
-    before some watchdog spoke.
+    """All that is known of a hang: accounts by rank, their groups' names, the inputs that hold them, dumps, and each
+    rank's last words before some watchdog spoke.
     """
 
     accounts: dict[int, Account]
+    names: GroupNames
     told_in: frozenset[str]
     recordings: Recordings
     last_words: dict[int, _LastWords]
@@ -104,8 +108,10 @@ class Hang:
 
     def conclude(self, scene: Scene) -> Iterator[Detection]:
         """Yield mismatches first, then what the waits end in."""
+        accounts = self._accounts.by_rank(scene.identity)
         stage = _Stage(
-            self._accounts.by_rank(scene.identity),
+            accounts,
+            GroupNames(scene.identity, self._accounts.unnamed_group(accounts)),
             self._accounts.sources,
             scene.recordings,
             self._last_by_rank(scene.identity),
@@ -114,8 +120,7 @@ class Hang:
         recorded = scene.recordings.progress()
         if not told.waiting() and not recorded.waiting():
             return
-        unnamed = self._accounts.unnamed_group(stage.accounts)
-        mismatches = [*find_mismatches(scene.recordings)] or [*_told_mismatches(stage.accounts, unnamed)]
+        mismatches = [*find_mismatches(scene.recordings)] or [*_told_mismatches(stage)]
         for mismatch in mismatches:
             yield _mismatched(mismatch, stage)
         if not mismatches:
@@ -159,18 +164,19 @@ def _row(rank: int, group: str | None, standing: Standing, identity: Identity, *
 # --- Mismatches -------------------------------------------------------------------------------------------
 
 
-def _told_mismatches(accounts: dict[int, Account], unnamed: str) -> Iterator[Mismatch]:
+def _told_mismatches(stage: _Stage) -> Iterator[Mismatch]:
     """The calls that ranks timed out in under one number of one group, where they differ."""
     calls: dict[tuple[str, int], dict[int, TorchWatchdogTimeout]] = defaultdict(dict)
+    accounts = stage.accounts
     for rank, account in accounts.items():
         for name, timeout in account.all_timeouts():
-            group = group_key(name or unnamed)
+            group = stage.names.key(name, rank, timeout.group_rank)
             if group != UNKNOWN and timeout.sequence is not None and timeout.collective not in _POINT_TO_POINT:
                 calls[group, timeout.sequence][rank] = timeout
     for (group, sequence), by_rank in calls.items():
         shapes = {rank: _shape(timeout) for rank, timeout in by_rank.items()}
         if len(set(shapes.values())) > 1:
-            odd = odd_ones(shapes) or (_fewest_enqueued(shapes, group, accounts) if group == WORLD else [])
+            odd = odd_ones(shapes) or (_fewest_enqueued(shapes, stage) if group == WORLD else [])
             called = {rank: _call(timeout) for rank, timeout in by_rank.items()}
             yield Mismatch(group, sequence, called, tuple(odd), odd[0] if len(odd) == 1 else None)
 
@@ -189,9 +195,9 @@ def _call(timeout: TorchWatchdogTimeout) -> str:
     return f"{timeout.collective}" + (f" of {numel} elements" if numel is not None else "")
 
 
-def _fewest_enqueued(ranks: Iterable[int], group: str, accounts: dict[int, Account]) -> list[int]:
-    """Of two halves that differ, the one that has enqueued fewer calls, since it left one out."""
-    standings = {rank: _standing_in(accounts[rank], group) for rank in ranks}
+def _fewest_enqueued(ranks: Iterable[int], stage: _Stage) -> list[int]:
+    """Of two halves of the world that differ, the one that has enqueued fewer calls, since it left one out."""
+    standings = {rank: _in_the_world(stage.accounts[rank]) for rank in ranks}
     enqueued = {rank: known.enqueued for rank, known in standings.items() if known and known.enqueued is not None}
     if len(enqueued) < len(standings) or len(set(enqueued.values())) < 2:
         return []
@@ -200,9 +206,9 @@ def _fewest_enqueued(ranks: Iterable[int], group: str, accounts: dict[int, Accou
     return behind if len(behind) * 2 <= len(standings) else []
 
 
-def _standing_in(account: Account, group: str) -> Standing | None:
-    """What a rank says of a group by the name that its members share."""
-    found = (standing for name, standing in account.standings.items() if group_key(name or WORLD) == group)
+def _in_the_world(account: Account) -> Standing | None:
+    """What a rank says of the default group."""
+    found = (standing for name, standing in account.standings.items() if not name or guid_of(name) == WORLD)
     return next(found, None)
 
 
@@ -246,7 +252,7 @@ def _waited_for(
     world = max(identity.world_size or 0, max(progress.standings) + 1)
     told_in = stage.told_in
     roll = Roll(world, (identity.stated_world or 0) >= world, lambda rank: identity.hears(rank, told_in))
-    blame = find_blame(progress, roll, stage.recordings.habit)
+    blame = find_blame(progress, roll, stage.recordings)
     denied = _denied(blame, sides[0])
     if denied:
         blame = find_blame(sides[0], roll)
@@ -387,7 +393,9 @@ def _timeout_of(rank: int, group: str, stage: _Stage) -> TorchWatchdogTimeout | 
     account = stage.accounts.get(rank)
     if account is None:
         return None
-    named = (timeout for name, timeout in account.all_timeouts() if group_key(name or WORLD) == group)
+    named = (
+        timeout for name, timeout in account.all_timeouts() if stage.names.key(name, rank, timeout.group_rank) == group
+    )
     return next(named, None)
 
 

@@ -6,8 +6,16 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
-from nccl_logscan.diagnosis.comparison import FACT_KINDS, MUST_AGREE, Compared, Comparison, facts_of, tells_facts
-from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, excerpt_of
+from nccl_logscan.diagnosis.comparison import (
+    FACT_KINDS,
+    MUST_AGREE,
+    Compared,
+    Comparison,
+    cuda_version,
+    facts_of,
+    tells_facts,
+)
+from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, captured, excerpt_of
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.findings import Evidence, Finding
 from nccl_logscan.events.model import Event, LogText, NcclEnv, NcclInit, NcclNetwork
@@ -17,6 +25,7 @@ _EXCERPTS = 1_024
 _HOSTS = 4_096
 _TABLE_HOST = re.compile(r"\bPid +\d+ on +(\S+) +device")
 _SOCKET = "Socket"
+_DIGITS = 8
 _OLD_DRIVER = "old-driver"
 _DRIVERS = ("CUDA driver", "GPU driver")
 
@@ -96,8 +105,9 @@ class Heterogeneity:
         refused = [finding for finding in scene.findings if _OLD_DRIVER in finding.rule.groups]
         if not refused:
             return
-        old = dict.fromkeys(host for finding in refused for host in _hosts_of(finding, scene))
         known = next((facts[name] for name in _DRIVERS if name in facts and facts[name].differs), None)
+        old = dict.fromkeys(host for finding in refused for host in _hosts_of(finding, scene))
+        old = old or dict.fromkeys(host for finding in refused for host in _with_driver(finding, known))
         others = [host for host in (*self._ready, *self._running) if host not in old]
         if known is None and not (old and others):
             return
@@ -110,9 +120,11 @@ class Heterogeneity:
             tuple(_excerpt(finding.first) for finding in refused),
             min(finding.order for finding in refused),
             max(finding.last_order for finding in refused),
-            {"behind": host or (_some(tuple(old)) if old else "some hosts")}
-            | ({} if host is None else {"host": host})
-            | ({} if not alone else {"rank": str(alone[0])}),
+            captured(
+                behind=host or (_some(tuple(old)) if old else "some hosts"),
+                host=host,
+                rank=alone[0] if alone else None,
+            ),
             alone,
             () if host is None else (host,),
             count=sum(finding.count for finding in refused),
@@ -126,8 +138,6 @@ class Heterogeneity:
             "what": name if len(differing) == 1 else ", ".join(sorted(name for name, _ in differing)),
             "values": "; ".join(f"{value} on {_some(names)}" for value, names in shown.items()),
         }
-        captures |= {} if host is None else {"host": host}
-        captures |= {} if rank is None else {"rank": str(rank)}
         cited = [
             self._excerpts[name, value]
             for name, known in differing
@@ -139,7 +149,7 @@ class Heterogeneity:
             tuple(excerpt for excerpt, _ in cited[:8]),
             min(order for _, order in cited),
             max(order for _, order in cited),
-            captures,
+            captures | captured(host=host, rank=rank),
             () if rank is None else (rank,),
             () if host is None else (host,),
             count=len(shown),
@@ -164,6 +174,14 @@ def _hosts_of(finding: Finding, scene: Scene) -> Iterator[str]:
     for host in (*finding.hosts, *(scene.identity.host_of(rank) for rank in finding.ranks)):
         if host is not None:
             yield scene.gpus.as_nccl_says(host)
+
+
+def _with_driver(finding: Finding, drivers: Compared | None) -> tuple[str, ...]:
+    """The hosts whose driver serves the version of CUDA that a refusal found."""
+    found = finding.captures.get("driver", "")
+    if drivers is None or not (found.isascii() and found.isdigit() and len(found) < _DIGITS):
+        return ()
+    return drivers.hosts().get(cuda_version(int(found)), ())
 
 
 def _excerpt(line: Evidence) -> Excerpt:

@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from nccl_logscan.diagnosis.comparison import Compared, Holder
-from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, brief_excerpt_of
+from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, brief_excerpt_of, captured
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
-from nccl_logscan.diagnosis.identity import Identity, Who, who
+from nccl_logscan.diagnosis.identity import Identity
+from nccl_logscan.diagnosis.sayer import Who, who
 from nccl_logscan.events.model import Event, NcclVersion
 
 _Version = tuple[int, ...]
@@ -204,9 +205,7 @@ class NcclVersions:
         rank, host = _odd(known, oldest, newest, scene)
         old, new = (f"{process.told} on {process.named(scene.identity)}" for process in (oldest, newest))
         captures = {"values": f"{old}; {new}"}
-        host = None if host in {process.sayer.source for process in known} else host
-        captures |= {} if host is None else {"host": host}
-        captures |= {} if rank is None else {"rank": str(rank)}
+        captures |= captured(host=host, rank=rank)
         yield Detection(
             "nccl-versions-differ",
             tuple(excerpts),
@@ -220,7 +219,11 @@ class NcclVersions:
 
 
 def _odd(known: list[_Process], oldest: _Process, newest: _Process, scene: Scene) -> tuple[int | None, str | None]:
-    """Rank and host of the one that has another version than all others; None for what is not one."""
+    """Rank and host of the one that has another version than all others; None for what is not one.
+
+    Processes of which no line tells the host count for none.
+    """
+    known = [process for process in known if process.place(scene.identity) != process.sayer.source]
     old = [process for process in known if process.high < newest.low]
     new = [process for process in known if process.low > oldest.high]
     processes = Compared()

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, brief_excerpt_of
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
-from nccl_logscan.diagnosis.gpus import host_in_name
+from nccl_logscan.diagnosis.host_names import by_lower_case, host_in_name
 from nccl_logscan.events.model import Event
 
 _LIMIT = 65_536
@@ -89,8 +89,9 @@ class Ports:
 
     def _by_host(self, scene: Scene) -> dict[str, _Down]:
         by_host: dict[str, _Down] = {}
+        known_hosts = by_lower_case(scene.identity.hosts)
         for (host, source), down in self._down.items():
-            name = host or host_in_name(source, scene.identity.hosts)
+            name = host or host_in_name(source, known_hosts)
             if name is not None:
                 known = by_host.setdefault(scene.gpus.as_nccl_says(name), down)
                 known.adapters |= down.adapters

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, excerpt_of
+from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, captured, excerpt_of
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
-from nccl_logscan.diagnosis.identity import Who, who
+from nccl_logscan.diagnosis.sayer import Who, who
 from nccl_logscan.events.model import Event, LossScale, TrainStep
 
 _LIMIT = 4_096
@@ -234,9 +234,7 @@ class Losses:
             tuple(first.excerpts),
             first.order,
             max(losses.last_order for losses in lasting.values()),
-            {"what": first.what}
-            | ({} if first.step is None else {"step": str(first.step)})
-            | ({"rank": str(rank)} if rank is not None else {}),
+            captured(what=first.what, step=first.step, rank=rank),
             (rank,) if rank is not None else (),
             count=sum(losses.bad_total for losses in lasting.values()),
         )

@@ -6,20 +6,18 @@ lines (`Bootstrap: Using eth0:10.0.0.1<0>`) from an address to a host.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, excerpt_of
+from nccl_logscan.diagnosis.addresses import AddressBook
+from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, captured, excerpt_of
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
-from nccl_logscan.diagnosis.identity import Who
+from nccl_logscan.diagnosis.sayer import Who
 from nccl_logscan.events.model import Event, NcclInfo, NcclNetwork, NcclRas
 from nccl_logscan.taxonomy import Role
 
 _LIMIT = 1_024
-_HOSTS = 65_536
-_ADDRESS = re.compile(r"[\w.-]{1,32}:(\d{1,3}(?:\.\d{1,3}){3}|\[?[0-9a-f:]{4,60}\]?)(?:%\w{1,20})?<\d{1,6}>")
 _REMOTE = "Remote process error"
 _TROUBLE = frozenset({Role.CAUSE, Role.SYMPTOM, Role.ECHO})
 
@@ -59,7 +57,7 @@ class Ras:
     kinds: ClassVar[frozenset[str]] = frozenset({"nccl.ras", "nccl.network", "nccl.info"})
 
     def __init__(self) -> None:
-        self._hosts: dict[str, str] = {}
+        self._book = AddressBook()
         self._told: dict[str, dict[tuple[str | None, int | None, int | None], _Told]] = {}
         self._counts: dict[tuple[str | None, str | None], _Counts] = {}
         self._largest = 0
@@ -73,14 +71,10 @@ class Ras:
             elif event.rank is not None or event.peer_pid is not None:
                 self._note(event, site)
         elif isinstance(event, NcclNetwork):
-            for device in event.devices:
-                self._learn_host(device, event.origin.host)
-        elif isinstance(event, NcclInfo) and event.message.startswith("Bootstrap"):
-            self._learn_host(event.message[:200], event.origin.host)
-
-    def _learn_host(self, text: str, host: str | None) -> None:
-        if host and len(self._hosts) < _HOSTS and (found := _ADDRESS.search(text)):
-            self._hosts.setdefault(found[1], host)
+            if event.origin.host is not None:
+                self._book.learn_printed(event.message, event.origin.host)
+        elif isinstance(event, NcclInfo) and event.message.startswith("Bootstrap") and event.origin.host is not None:
+            self._book.learn_printed(event.message, event.origin.host)
 
     def _note(self, event: NcclRas, site: Site) -> None:
         told = self._told.setdefault(event.state, {})
@@ -169,20 +163,20 @@ class Ras:
             dict.fromkeys(_shown(told.event, *found) for told, found in zip(tolds, who, strict=True))
         )[:400]
         processes = {told.event.peer_pid for told in tolds if told.event.peer_pid is not None}
-        if len(ranks) == 1:
-            captures["rank"] = str(ranks[0])
-        if len(hosts) == 1:
-            captures["host"] = hosts[0]
-        if len(processes) == 1:
-            captures["pid"] = str(processes.pop())
-            captures |= {} if tolds[0].event.gpu is None else {"device": str(tolds[0].event.gpu)}
+        one = len(processes) == 1
+        captures |= captured(
+            rank=ranks[0] if len(ranks) == 1 else None,
+            host=hosts[0] if len(hosts) == 1 else None,
+            pid=processes.pop() if one else None,
+            device=tolds[0].event.gpu if one else None,
+        )
         orders = [told.order for told in tolds]
         excerpts = tuple(told.excerpt for told in tolds[:5])
         return Detection(name, excerpts, min(orders), max(orders), captures, ranks, hosts, count=len(tolds))
 
     def _who(self, event: NcclRas, scene: Scene) -> tuple[int | None, str | None]:
         """The global rank and the host of whom an event is about."""
-        host = self._hosts.get(event.peer) if event.peer else None
+        host = self._book.ends(scene.identity.hosts).host(event.peer) if event.peer else None
         rank = None
         if event.peer_pid is not None:
             rank = scene.identity.rank_of(Who("", host, event.peer_pid, None, None, None))

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, brief_excerpt_of, excerpt_of
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
-from nccl_logscan.diagnosis.identity import Who, who
+from nccl_logscan.diagnosis.sayer import Who, who
 from nccl_logscan.events.model import Event, LogText, NcclChannel, NcclInit, NcclNetwork
 from nccl_logscan.taxonomy import Role
 

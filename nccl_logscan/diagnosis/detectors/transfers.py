@@ -17,7 +17,8 @@ from nccl_logscan.diagnosis.addresses import AddressBook, Ends, is_address
 from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, brief_excerpt_of
 from nccl_logscan.diagnosis.detectors.ports import listed
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
-from nccl_logscan.diagnosis.identity import Who, who
+from nccl_logscan.diagnosis.findings import Finding
+from nccl_logscan.diagnosis.sayer import Who, who
 from nccl_logscan.events.model import Event, NcclChannel, NcclNetwork, NcclTrail
 from nccl_logscan.events.transfers import FailedTransfer, Manner, failed_transfer
 from nccl_logscan.position import Instant
@@ -29,6 +30,7 @@ _SHOWN = 5
 _STRAY = 3
 _ON_A_RAIL = 3
 _LOST = "lost-peer"
+_CERTAIN = 3
 _FEW = 5
 # What fails at once is reported within seconds; a neighbour of who gave up finds out after time-outs of its own.
 _LATER = timedelta(seconds=10)
@@ -90,6 +92,7 @@ class Transfers:
             "python.exception",
             "torch.process-group",
             "torch.c10",
+            "torch.watchdog-timeout",
             "mpi.event",
         }
     )
@@ -100,6 +103,7 @@ class Transfers:
         self._latest: dict[tuple[str, int | None], _Seen] = {}
         self._adapters: dict[str, set[str]] = {}
         self._routes = Routes()
+        self._voices = Voices()
 
     def feed(self, event: Event, site: Site) -> None:
         """Note a failed transfer, which addresses and adapters a host has, or whom a rank sends to."""
@@ -134,6 +138,7 @@ class Transfers:
             adapters.update(device.partition(":")[0] for device in event.devices[:64])
 
     def _failed(self, event: Event, site: Site) -> None:
+        self._voices.learn(event)
         transfer = failed_transfer(event.message)
         if transfer is None:
             return
@@ -161,7 +166,7 @@ class Transfers:
         if any(vote.transfer.manner is Manner.UNANSWERED for vote, _ in rdma):
             yield from self._of_the_fabric(_pairs(rdma, ends, scene), scene)
         yield from _of_connections(_pairs(tcp, ends, scene), scene)
-        yield from _of_processes(_pairs(closed, ends, scene), scene)
+        yield from _of_processes(_pairs(closed, ends, scene), self._voices, scene)
 
     def _ends(self, votes: Iterable[tuple[_Vote, str | None]], scene: Scene) -> Ends:
         for vote, host in votes:
@@ -233,7 +238,7 @@ def _of_connections(pairs: list[_Pair], scene: Scene) -> Iterator[Detection]:
         yield _undecided("connections-undecided", pairs)
 
 
-def _of_processes(pairs: list[_Pair], scene: Scene) -> Iterator[Detection]:
+def _of_processes(pairs: list[_Pair], voices: Voices, scene: Scene) -> Iterator[Detection]:
     """Who died first is hung up on by nobody's fault but its own; those who follow it hang up too."""
     bad = _bad_end(pairs, scene.identity.hosts) or _silent_end(pairs, scene) or _other_host(pairs, scene)
     if bad is None:
@@ -242,14 +247,33 @@ def _of_processes(pairs: list[_Pair], scene: Scene) -> Iterator[Detection]:
     if rank is None:
         rank = _quiet(bad, pairs, scene)
     hung_up = _accusation("hung-up-one-end", bad, pairs, scene, rank=rank)
-    yield replace(hung_up, detector="host-left-first") if _before_time_outs(hung_up, pairs, scene) else hung_up
+    yield replace(hung_up, detector="host-left-first") if _before_time_outs(hung_up, pairs, voices, scene) else hung_up
 
 
-def _before_time_outs(hung_up: Detection, pairs: Iterable[_Pair], scene: Scene) -> bool:
+@dataclass(slots=True)
+class Voices:
+    """Which sources hold PyTorch's words at all, and which tell of a time-out."""
+
+    heard: set[str] = field(default_factory=set)
+    timed_out: set[str] = field(default_factory=set)
+
+    def learn(self, event: Event) -> None:
+        """Note an event of PyTorch's."""
+        if event.kind == "torch.watchdog-timeout" and len(self.timed_out) < _LIMIT:
+            self.timed_out.add(event.at.source)
+        elif event.kind == "torch.process-group" and len(self.heard) < _LIMIT:
+            self.heard.add(event.at.source)
+
+    def never_waited(self, sources: set[str]) -> bool:
+        """Whether others of several files tell of time-outs, and of these, which hold PyTorch's words, none does."""
+        return len(self.timed_out) > 1 and bool(sources & self.heard) and not sources & self.timed_out
+
+
+def _before_time_outs(hung_up: Detection, pairs: Iterable[_Pair], voices: Voices, scene: Scene) -> bool:
     """Whether the end was gone before ranks gave up waiting, who hang up, too.
 
-    It was if the order of one file or times say so, or if those who saw it leave had no time-out of their own, while others had one: ranks
-    that wait for each other give up at about the same time.
+    It was if the order of one file or times say so, or if those who saw it leave had no time-out of their own, while
+    others had one: ranks that wait for each other give up at about the same time.
     """
     time_outs = [finding for finding in scene.findings if finding.kind == "torch.watchdog-timeout"]
     if not time_outs:
@@ -260,15 +284,20 @@ def _before_time_outs(hung_up: Detection, pairs: Iterable[_Pair], scene: Scene) 
     saw |= {rank for finding in gone for rank in finding.ranks}
     if gave_up and saw - {None} and not saw & gave_up:
         return True
-    if all(finding.first.at.source == hung_up.excerpts[0].at.source for finding in time_outs):
-        return all(hung_up.order < finding.order for finding in time_outs)
-    firsts = [excerpt.when for excerpt in hung_up.excerpts] + [finding.first.when for finding in gone]
-    ends = [sample.when for finding in time_outs for sample in finding.samples]
-    return any(_is_before_all(first, ends, scene) for first in firsts)
+    if voices.never_waited({sample.at.source for finding in gone for sample in finding.samples}):
+        return True
+    saw_it = [(hung_up.excerpts[0].at.source, hung_up.order, excerpt.when) for excerpt in hung_up.excerpts]
+    saw_it += [(finding.first.at.source, finding.order, finding.first.when) for finding in gone]
+    return any(all(_is_before_waiting(one, finding, scene) for finding in time_outs) for one in saw_it)
 
 
-def _is_before_all(when: Instant | None, others: Iterable[Instant | None], scene: Scene) -> bool:
-    return when is not None and all(other is not None and scene.clocks.order(when, other) == -1 for other in others)
+def _is_before_waiting(one: tuple[str, int, Instant | None], waited: Finding, scene: Scene) -> bool:
+    """Whether a line (its source, order and time) is known to be before all that are cited of a time-out."""
+    source, order, when = one
+    if all(sample.at.source == source for sample in waited.samples):
+        return order < waited.order
+    ends = [sample.when for sample in waited.samples]
+    return when is not None and all(end is not None and scene.clocks.order(when, end) == -1 for end in ends)
 
 
 def _silent_end(pairs: list[_Pair], scene: Scene) -> str | None:
@@ -371,14 +400,15 @@ def _pairs(votes: Iterable[tuple[_Vote, str | None]], ends: Ends, scene: Scene) 
         pair.votes.append(vote)
         pair.observers.add(host)
     known = list(pairs.values())
-    return _joined(known) if len(scene.identity.hosts) > _FEW else known
+    return _joined(known, scene)
 
 
-def _joined(pairs: list[_Pair]) -> list[_Pair]:
+def _joined(pairs: list[_Pair], scene: Scene) -> list[_Pair]:
     """Give the one address that several hosts accuse the name of the one host that accuses nothing but other addresses.
 
     Without NCCL's INFO lines no address has a host, so that a bad end is two: the host that could reach nobody, and the
-    address that nobody could reach. In a job of a few hosts it may as well be two neighbours.
+    address that nobody could reach. Of three hosts it must be so. Of a few more, that host may be the neighbour of both
+    who gave up over a silent one, unless it complained before them.
     """
     accused: dict[str, set[str]] = {}
     for pair in pairs:
@@ -386,13 +416,33 @@ def _joined(pairs: list[_Pair]) -> list[_Pair]:
             accused.setdefault(pair.other(observer), set()).add(observer)
     shared = [end for end, by in accused.items() if len(by) > 1]
     observers = set[str]().union(*accused.values())
-    if len(shared) != 1 or not all(map(is_address, accused)):
+    if len(shared) != 1 or not is_address(shared[0]):
+        return pairs
+    if not all(is_address(end) or end in accused[shared[0]] for end in accused):
         return pairs
     alone = observers - accused[shared[0]]
-    if len(alone) != 1 or len(accused) != 1 + len(accused[shared[0]]):
+    others = accused.keys() - {shared[0]}
+    mutual = bool(others) and others <= accused[shared[0]]
+    if len(alone) != 1 or (len(others) != len(accused[shared[0]]) and not mutual):
         return pairs
     host = alone.pop()
+    if _CERTAIN < len(scene.identity.hosts) <= _FEW and not _complained_first(host, pairs, scene):
+        return pairs
     return [_renamed(pair, shared[0], host) for pair in pairs]
+
+
+def _complained_first(host: str, pairs: Iterable[_Pair], scene: Scene) -> bool:
+    firsts = [(pair, min(pair.votes, key=lambda vote: vote.order)) for pair in pairs]
+    own = [vote for pair, vote in firsts if host in pair.observers]
+    others = [vote for pair, vote in firsts if host not in pair.observers]
+    return any(all(_is_before(mine, other, scene) for other in others) for mine in own)
+
+
+def _is_before(one: _Vote, other: _Vote, scene: Scene) -> bool:
+    mine, its = one.excerpt, other.excerpt
+    if mine.at.source == its.at.source:
+        return one.order < other.order
+    return mine.when is not None and its.when is not None and scene.clocks.order(mine.when, its.when) == -1
 
 
 def _renamed(pair: _Pair, address: str, host: str) -> _Pair:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.groups import guid_of
 from nccl_logscan.diagnosis.hang.progress import UNKNOWN, WORLD, Progress, Standing, Wait
-from nccl_logscan.diagnosis.identity import LARGEST_WORLD, Identity, Who, who
+from nccl_logscan.diagnosis.identity import LARGEST_WORLD, Identity
+from nccl_logscan.diagnosis.sayer import Who, who
 from nccl_logscan.events.model import TorchDumpSignal, TorchWatchdogTimeout, TorchWorkStatus
 
 _LIMIT = 65_536
@@ -18,6 +19,7 @@ _WITH_CONTEXT = 256
 _EXCERPTS = 3
 _BRIEF = 400
 _MANY = 5
+_COMMUNICATOR = "communicator "
 
 Told = TorchWatchdogTimeout | TorchWorkStatus | TorchDumpSignal
 
@@ -95,10 +97,9 @@ class Account:
         return bool(self.timeouts or self.unnamed)
 
     def all_timeouts(self) -> Iterator[tuple[str, TorchWatchdogTimeout]]:
-        """Yield every time-out with the group it is known of: "" stands for the world's, UNKNOWN for any."""
+        """Yield every time-out with the group as printed."""
         yield from self.timeouts.items()
-        unnamed = UNKNOWN if self.in_subgroup or len(self.unnamed) > 1 else ""
-        yield from ((unnamed, timeout) for timeout in self.unnamed)
+        yield from (("", timeout) for timeout in self.unnamed)
 
 
 def _count(number: int | None) -> int | None:
@@ -165,33 +166,59 @@ class Accounts:
     def progress(self, by_rank: Mapping[int, Account], identity: Identity) -> Progress:
         """Return every rank's standings as told, with groups by the name that their members share."""
         progress = Progress()
-        unnamed = self.unnamed_group(by_rank)
+        names = GroupNames(identity, self.unnamed_group(by_rank))
         for rank, account in by_rank.items():
             progress.meet(rank)
-            for group, standing in _standings(account, unnamed):
+            for group, standing in _standings(rank, account, names):
                 progress.note(rank, group, standing)
         for group in {group for groups in progress.standings.values() for group in groups}:
-            if group not in {WORLD, UNKNOWN} and (members := identity.members(group)):
-                progress.members[group] = tuple(members.values())
+            if members := names.members(group):
+                progress.members[group] = members
         return progress
 
 
-def _standings(account: Account, unnamed: str) -> Iterator[tuple[str, Standing]]:
+@dataclass(frozen=True, slots=True)
+class GroupNames:
+    """Gives process groups the names that all their members share. `unnamed` is which group time-outs without a name
+    are of: the world's, or UNKNOWN.
+    """
+
+    identity: Identity
+    unnamed: str
+
+    def key(self, group: str, rank: int, group_rank: int | None) -> str:
+        """Return the shared name of a group as one rank printed it, with that rank's rank there.
+
+        Where what is printed counts within the process, the communicator that the rank set up with that rank tells, if
+        there is but one; else the group is UNKNOWN.
+        """
+        if "(" in group or group == WORLD:
+            return guid_of(group)
+        if not group and self.unnamed == WORLD:
+            return WORLD
+        found = [name for name, within in self.identity.communicators_of(rank).items() if within == group_rank]
+        return f"{_COMMUNICATOR}{found[0]}" if len(found) == 1 else UNKNOWN
+
+    def members(self, group: str) -> tuple[int, ...]:
+        """Return the global ranks of a group as far as known, but for the world's."""
+        if group in {WORLD, UNKNOWN}:
+            return ()
+        if group.startswith(_COMMUNICATOR):
+            return tuple(self.identity.communicator(group.removeprefix(_COMMUNICATOR)).values())
+        return tuple(self.identity.members(group).values())
+
+
+def _standings(rank: int, account: Account, names: GroupNames) -> Iterator[tuple[str, Standing]]:
     timed_out = set()
     for group, timeout in account.all_timeouts():
         timed_out.add(group)
         known = account.standings.get(group, Standing())
         enqueued = known.enqueued if known.enqueued is not None else timeout.sequence
         wait = Wait(timeout.sequence, timeout.collective)
-        yield group_key(group or unnamed), replace(known, enqueued=enqueued, wait=wait)
+        yield names.key(group, rank, timeout.group_rank), replace(known, enqueued=enqueued, wait=wait)
     for group, standing in account.standings.items():
         if group not in timed_out:
-            yield group_key(group or unnamed), standing
-
-
-def group_key(group: str) -> str:
-    """Return the name that all members of a group share; UNKNOWN where what is printed counts within one process."""
-    return guid_of(group) if "(" in group or group == WORLD else UNKNOWN
+            yield names.key(group, rank, account.group_ranks.get(group)), standing
 
 
 def shared_sources(printed: Iterable[tuple[str, int | None]], world: int) -> set[str]:
@@ -205,7 +232,10 @@ def shared_sources(printed: Iterable[tuple[str, int | None]], world: int) -> set
         by_source.setdefault(source, set()).add(rank)
     lone = [next(iter(ranks)) for ranks in by_source.values() if len(ranks) == 1]
     distinct = len(lone) == len(by_source) == len(set(lone)) and 2 * len(lone) > world > 0
-    return {source for source, ranks in by_source.items() if distinct or len(by_source) == 1 or len(ranks) >= _MANY}
+    if distinct:
+        return set(by_source)
+    most = [source for source, ranks in by_source.items() if 2 * len(ranks) > world / len(by_source)]
+    return {source for source in most if len(by_source) == 1 or len(by_source[source]) >= _MANY}
 
 
 def _rank_of(sayer: Who, printed: int | None, account: Account, identity: Identity) -> int | None:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from nccl_logscan.diagnosis.hang.progress import UNKNOWN, WORLD, Progress, Wait, in_order
 
@@ -22,14 +22,16 @@ class Fault(StrEnum):
     """What the waits end in.
 
     behind: a rank that waits in nothing and has not issued a call that others wait in. absent: a rank that is not
-    heard of. order: ranks that wait for each other in a ring. unmet: a ring that a rank closed which left out its part
-    of a point-to-point call. alone: a call that all its ranks have issued and all but one completed. not-started: one
-    that has not begun on some ranks' devices. entered: a call that all its ranks have issued.
+    heard of. order: ranks that wait for each other in a ring. skipped: a ring that a rank closed which left out a call
+    and went on. unmet: one that left out its part of a point-to-point call. alone: a call that all its ranks have
+    issued and all but one completed. not-started: one that has not begun on some ranks' devices. entered: a call that
+    all its ranks have issued.
     """
 
     BEHIND = "behind"
     ABSENT = "absent"
     ORDER = "order"
+    SKIPPED = "skipped"
     UNMET = "unmet"
     ALONE = "alone"
     NOT_STARTED = "not-started"
@@ -82,7 +84,15 @@ _WITNESSES = 64
 _QUESTIONS = 4_000_000
 # In these the rank that does not end may be the one that all others took for another: records do not hold the root.
 _ROOTED = ("broadcast", "_broadcast", "reduce", "gather", "scatter")
-_Edge = tuple[str, Wait, _Missing]
+_NO_CHANCE = 31
+
+
+class _Edge(NamedTuple):
+    """A call that a rank waits in, and whom that call waits for."""
+
+    group: str
+    wait: Wait
+    missing: _Missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,16 +107,32 @@ class Roll:
     heard: Callable[[int], bool]
 
 
-Habit = Callable[["Call", "Call"], int | None]
-"""Tells in which order ranks issue two calls, -1 or 1, as far as records show; None where they don't."""
+class Order(Protocol):
+    """What records tell of the order in which ranks issue their calls."""
+
+    def habit(self, one: Call, other: Call) -> int | None:
+        """Return in which order ranks issue two calls, -1 or 1; None where that is not recorded."""
+
+    def passed(self, rank: int, call: Call) -> int:
+        """Return how many other ranks show that a rank has gone past the place of a call that it has not issued."""
 
 
-def find_blame(progress: Progress, roll: Roll, habit: Habit = lambda _one, _other: None) -> Blame | None:
+class _Unrecorded:
+    """Of what watchdogs tell no order follows."""
+
+    def habit(self, one: Call, other: Call) -> int | None:  # noqa: ARG002 - nothing is recorded of any call
+        return None
+
+    def passed(self, rank: int, call: Call) -> int:  # noqa: ARG002 - nothing is recorded of any call
+        return 0
+
+
+def find_blame(progress: Progress, roll: Roll, order: Order | None = None) -> Blame | None:
     """Return what the waits end in; None if nobody waits, or the evidence does not tell who has to come."""
     waiting = progress.waiting()
     if not waiting or _questions(progress, roll) > _QUESTIONS:
         return None
-    return _Search(progress, roll, waiting, habit).end()
+    return _Search(progress, roll, waiting, order or _Unrecorded()).end()
 
 
 def _questions(progress: Progress, roll: Roll) -> int:
@@ -124,15 +150,15 @@ def _questions(progress: Progress, roll: Roll) -> int:
 class _Search:
     """One walk along all waits at once: every edge starts at a rank that waits."""
 
-    def __init__(self, progress: Progress, roll: Roll, waiting: list[int], habit: Habit) -> None:
-        self._habit = habit
+    def __init__(self, progress: Progress, roll: Roll, waiting: list[int], order: Order) -> None:
+        self._order = order
         self._progress = progress
         self._roll = roll
         self._waiting = waiting
         self._waits = {rank: progress.waits(rank) for rank in waiting}
         self._known: dict[tuple[str, int | None], _Missing] = {}
         self._edges: dict[int, list[_Edge]] = {
-            rank: [(group, wait, self._missing(rank, group, wait)) for group, wait in in_order(self._waits[rank])]
+            rank: [_Edge(group, wait, self._missing(rank, group, wait)) for group, wait in in_order(self._waits[rank])]
             for rank in waiting
         }
 
@@ -189,7 +215,7 @@ class _Search:
         """Return the end of all waits; None where it is not told who takes part in the calls."""
         waits = set(self._waiting)
         # Thousands of ranks wait in few calls: each call's missing ranks are gone through once.
-        asked = {id(missing): missing for _, _, missing in self._all()}.values()
+        asked = {id(edge.missing): edge.missing for edge in self._all()}.values()
         behind = {rank for missing in asked for rank in missing.behind}
         unseen = {rank for missing in asked for rank in missing.unseen}
         needed = {rank for missing in asked for rank in missing.all}
@@ -198,24 +224,52 @@ class _Search:
             return self._blame(Fault.BEHIND, self._latest(late), through)
         if through and len(self._out_of_step(through)) == 1:
             return self._ring(through)
+        if idle := self._not_started():
+            return self._blame_idle(idle, through)
         if absent := unseen - waits:
-            one = next(iter(absent)) if len(absent) == 1 else None
-            accused = one if one is not None and self._roll.heard(one) else None
+            accused = next(iter(absent)) if len(absent) == 1 and self._is_telling(*absent) else None
             return self._blame(Fault.ABSENT, sorted(absent), through, accused)
-        stuck = [rank for rank in self._waiting if not any(missing for _, _, missing in self._edges[rank])]
+        stuck = [rank for rank in self._waiting if not any(edge.missing for edge in self._edges[rank])]
         if not stuck and through:
             return self._ring(through) if self._is_proven() else None
         told = [rank for rank in stuck if all(self._is_told(group, wait) for group, wait, _ in self._edges[rank])]
         return self._entered(told, through) if told else self._left_over(through)
 
+    def _not_started(self) -> dict[tuple[str, int | None], list[int]]:
+        """The calls that some ranks' devices have begun, with the ranks that are held up there and whose have not."""
+        first: dict[tuple[str, int | None], dict[int, bool | None]] = {}
+        for rank, ((group, wait, _), *_) in self._edges.items():
+            first.setdefault((group, wait.sequence), {})[rank] = wait.started
+        return {
+            call: [rank for rank, began in started.items() if began is False]
+            for call, started in first.items()
+            if True in started.values() and False in started.values()
+        }
+
+    def _blame_idle(self, idle: dict[tuple[str, int | None], list[int]], through: tuple[int, ...]) -> Blame:
+        (group, _), ranks = min(idle.items(), key=lambda item: len(item[1]))
+        waiting = tuple(rank for rank in self._waiting if self._edges[rank][0][0] == group and rank not in ranks)
+        wait = self._edges[waiting[0]][0][1]
+        accused = ranks[0] if len(ranks) == 1 else None
+        return Blame(Fault.NOT_STARTED, tuple(ranks), accused, group, wait, waiting, through, len(self._waiting))
+
+    def _is_telling(self, rank: int) -> bool:
+        """Whether the silence of the only silent rank tells something: it would have been read, or is one of so many
+        that it is no chance that its input alone is missing.
+        """
+        return self._roll.heard(rank) or len(self._waiting) >= _NO_CHANCE
+
     def _left_over(self, through: tuple[int, ...]) -> Blame | None:
-        """The one rank of the world that waits in nothing, where it is not told who belongs to the groups."""
+        """The one rank of the world that waits in nothing, where it is not told who belongs to the groups.
+
+        It is named and not accused: where ranks of one group called different things, all of them wait.
+        """
         rest = [rank for rank in range(self._roll.world) if rank not in self._waits]
-        if len(rest) != 1 or not self._roll.stated or not self._roll.heard(rest[0]):
+        if len(rest) != 1 or not self._roll.stated or not self._is_telling(rest[0]):
             return None
         rank = self._waiting[0]
         group, wait, _ = self._edges[rank][0]
-        return Blame(Fault.ABSENT, (rest[0],), rest[0], group, wait, tuple(self._waiting), through, len(self._waiting))
+        return Blame(Fault.ABSENT, (rest[0],), None, group, wait, tuple(self._waiting), through, len(self._waiting))
 
     def _is_told(self, group: str, wait: Wait) -> bool:
         """Whether it is known of all ranks that have to issue a call, and that there are several."""
@@ -225,26 +279,12 @@ class _Search:
         whole = group in self._progress.members or self._roll.stated
         return whole and members is not None and len(members) > 1
 
-    def _swapped(self, stuck: list[int]) -> dict[int, _Edge]:
-        """The first calls of ranks that issued calls of two groups, but in different orders."""
-        waits = {rank: self._progress.waits(rank) for rank in stuck}
-        groups: dict[str, list[int]] = {}
-        for rank in stuck:
-            groups.setdefault(self._edges[rank][0][0], []).append(rank)
-        for one, ranks in groups.items():
-            for other, others in groups.items():
-                crossed = [rank for rank in ranks if other in waits[rank]]
-                against = [rank for rank in others if one in waits[rank]]
-                if one != other and crossed and against:
-                    return {rank: self._edges[rank][0] for rank in sorted({*crossed, *against})}
-        return {}
-
     def _all(self) -> list[_Edge]:
         return [edge for edges in self._edges.values() for edge in edges]
 
     def _is_proven(self) -> bool:
         """Whether each edge of the waits is told, none only guessed from silence."""
-        return not any(missing.unseen for _, _, missing in self._all())
+        return not any(edge.missing.unseen for edge in self._all())
 
     def _latest(self, late: set[int]) -> list[int]:
         """The late ranks without those that came further than another late one in a group that waits for both."""
@@ -291,10 +331,7 @@ class _Search:
         return Blame(fault, tuple(ranks), accused, group, wait, tuple(waiting), through, len(self._waiting))
 
     def _odd_in(self, group: str, wait: Wait, waiting: list[int]) -> tuple[Fault, list[int]]:
-        """Whose device has not begun a call that others' have, or who alone has not completed what all others have."""
-        started = {rank: self._waits[rank][group].started for rank in waiting}
-        if True in started.values() and (idle := [rank for rank, began in started.items() if began is False]):
-            return Fault.NOT_STARTED, idle
+        """Who alone has not completed what all others have."""
         members = self._members(group) or ()
         others = [rank for rank in members if rank not in waiting]
         done = [self._completed(rank, group, wait.sequence) for rank in others]
@@ -308,15 +345,33 @@ class _Search:
     def _ring(self, through: tuple[int, ...]) -> Blame:
         """Ranks that wait for each other: they called two groups in different orders; the odd ones are named."""
         unmet = sorted({rank for _, wait, missing in self._all() if wait.peer is not None for rank in missing.behind})
-        odd = unmet or self._out_of_step(through) or self._in_the_rarer_group(through)
+        skipped = [] if unmet else self._passed_by(through)
+        odd = unmet or skipped or self._out_of_step(through) or self._in_the_rarer_group(through)
         accused = odd[0] if len(odd) == 1 else None
+        if skipped:
+            return self._blame(Fault.SKIPPED, skipped, through, accused)
         fault = Fault.UNMET if unmet else Fault.ORDER
         waiting = [rank for rank in self._waiting if rank not in odd] or list(through)
         group, wait, _ = self._edges[waiting[0]][0]
         return Blame(fault, tuple(odd), accused, group, wait, tuple(waiting), through, len(self._waiting))
 
     def _out_of_step(self, through: tuple[int, ...]) -> list[int]:
-        return self._against_habit(through) or self._out_of_order(through)
+        return self._passed_by(through) or self._against_habit(through) or self._out_of_order(through)
+
+    def _passed_by(self, through: tuple[int, ...]) -> list[int]:
+        """The ranks that left out a call which others wait in: of two that each miss the other's, the lonelier one."""
+        ranks = set(through)
+        shown: dict[int, int] = {}
+        for group, wait, missing in self._distinct():
+            if wait.sequence is not None:
+                call = Call(group, wait.sequence)
+                shown |= {rank: self._order.passed(rank, call) for rank in missing.behind & ranks}
+        most = max(shown.values(), default=0)
+        return sorted(rank for rank, witnesses in shown.items() if witnesses == most > 0)
+
+    def _distinct(self) -> list[_Edge]:
+        """One edge for each call that ranks wait in."""
+        return list({(edge.group, edge.wait.sequence, edge.wait.peer): edge for edge in self._all()}.values())
 
     def _against_habit(self, through: tuple[int, ...]) -> list[int]:
         """The ranks that wait in a call without having issued another, which ranks are used to issue before it."""
@@ -324,8 +379,8 @@ class _Search:
         for rank in through:
             mine = self._edges[rank][0]
             for group, wait, missing in self._all():
-                if rank in missing.behind and mine[1].sequence is not None and wait.sequence is not None:
-                    if self._habit(Call(group, wait.sequence), Call(mine[0], mine[1].sequence)) == -1:
+                if rank in missing.behind and mine.wait.sequence is not None and wait.sequence is not None:
+                    if self._order.habit(Call(group, wait.sequence), Call(mine.group, mine.wait.sequence)) == -1:
                         odd.append(rank)
                     break
         return odd
@@ -334,14 +389,14 @@ class _Search:
         """The ranks that wait in a call without having issued another, which those that wait in that issued before."""
         waiters: dict[_Missing, list[int]] = {}
         for rank in self._waiting:
-            same = waiters.setdefault(self._edges[rank][0][2], [])
+            same = waiters.setdefault(self._edges[rank][0].missing, [])
             if len(same) < _WITNESSES:
                 same.append(rank)
         return [
             rank
             for rank in through
             if any(
-                self._issued_later(one, self._edges[rank][0][0])
+                self._issued_later(one, self._edges[rank][0].group)
                 for missing, others in waiters.items()
                 if rank in missing.behind
                 for one in others
@@ -357,7 +412,7 @@ class _Search:
         """Of a ring over groups of the same ranks those in the one in which fewer wait; else all of them."""
         by_group: dict[str, list[int]] = {}
         for rank in through:
-            by_group.setdefault(self._edges[rank][0][0], []).append(rank)
+            by_group.setdefault(self._edges[rank][0].group, []).append(rank)
         fewest, *others = sorted(by_group.values(), key=len)
         same = len({frozenset(self._members(group) or (group,)) for group in by_group}) == 1
         return fewest if same and others and len(fewest) < len(others[0]) else list(through)

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import median
 
-from nccl_logscan.diagnosis.hang.recordings import History, Recordings
+from nccl_logscan.diagnosis.hang.history import History
+from nccl_logscan.diagnosis.hang.recordings import Recordings
 
 _LOOKED_AT = 64
 _FEWEST = 3

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from nccl_logscan.diagnosis.hang.recordings import History, Recordings
+from nccl_logscan.diagnosis.hang.history import History
+from nccl_logscan.diagnosis.hang.recordings import Recordings
 
 _LONGEST_STEP = 256
 

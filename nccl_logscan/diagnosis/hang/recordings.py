@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from array import array
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from math import prod
 from statistics import median_high
-from typing import NamedTuple
 
+from nccl_logscan.diagnosis.hang.history import NO_CALL, History, Signature
+from nccl_logscan.diagnosis.hang.peers import Ends, PeerCall, Peers, UnlikeEnds
 from nccl_logscan.diagnosis.hang.progress import Progress, Standing, Wait
 from nccl_logscan.recorder.model import Call, Dump, Frame, State, Status
 
@@ -32,94 +31,12 @@ _EVEN = frozenset(
         "all_reduce_coalesced",
     }
 )
-_NO_CALL = 0
-_GAP = 64
 _JOINT = 256
 _PEER_CALLS = 256
 _UNMET_FIRST = {False: 0, None: 1, True: 2}
 _FRAMES = 4
 _STALE_NS = 3600 * 10**9
-_INT64_MAX = (1 << 63) - 1
 _INSTALLED = ("site-packages/", "dist-packages/", "/torch/", "torch/", "<frozen ", "<string>")
-
-
-@dataclass(frozen=True, slots=True)
-class Signature:
-    """What ranks must agree on in one call: the operation, and sizes and types where they may not differ."""
-
-    operation: str
-    sizes: tuple[tuple[int, ...], ...] = ()
-    dtypes: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        sizes = " and ".join("x".join(map(str, size)) or "1" for size in self.sizes[:2])
-        if len(self.sizes) > 2:
-            sizes = f"{len(self.sizes)} tensors, {sizes}, ..."
-        what = " ".join(part for part in (sizes, "/".join(self.dtypes[:2])) if part)
-        return f"{self.operation}({what})" if what else self.operation
-
-
-@dataclass(slots=True)
-class History:
-    """One rank's collectives in one group, from number `start` on: indexes into the recordings' tables (0: none), the
-    order of issue among all of the rank's calls, and when they were issued (in ms since 1970; 0: not told).
-    """
-
-    start: int = 0
-    signatures: array[int] = field(default_factory=lambda: array("I"))
-    sites: array[int] = field(default_factory=lambda: array("I"))
-    records: array[int] = field(default_factory=lambda: array("q"))
-    times: array[int] = field(default_factory=lambda: array("q"))
-
-    @property
-    def end(self) -> int:
-        """The number after the last one."""
-        return self.start + len(self.signatures)
-
-    def add(self, call: Call, signature: int, site: int) -> None:
-        """Enter a call with a number; what goes back in number, or leaps, begins the history anew."""
-        sequence = call.sequence
-        assert sequence is not None
-        if self.signatures and self.start <= sequence < self.end:
-            self.signatures[sequence - self.start] = signature or self.signatures[sequence - self.start]
-            return
-        if not self.signatures or not self.end <= sequence < self.end + _GAP:
-            self.start = sequence
-            for column in (self.signatures, self.sites, self.records, self.times):
-                del column[:]
-        skipped = [_NO_CALL] * (sequence - self.end)
-        self.signatures.extend([*skipped, signature])
-        self.sites.extend([*skipped, site])
-        self.records.extend([*skipped, call.record])
-        self.times.extend([*skipped, (call.created_ns or 0) // 1_000_000])
-
-    def signature_at(self, sequence: int) -> int:
-        """The signature of a number; 0 where the ring no longer, or not yet, holds it."""
-        return self.signatures[sequence - self.start] if self.start <= sequence < self.end else _NO_CALL
-
-    def site_at(self, sequence: int) -> int:
-        """The call site of a number; 0 where it is not known."""
-        return self.sites[sequence - self.start] if self.start <= sequence < self.end else _NO_CALL
-
-    def record_at(self, sequence: int) -> int | None:
-        """The order of issue of a number; None where the ring does not hold it."""
-        return self.records[sequence - self.start] if self.signature_at(sequence) else None
-
-    def time_at(self, sequence: int) -> int:
-        """When a number was issued, in ms since 1970 by its host's clock; 0 where that is not known."""
-        return self.times[sequence - self.start] if self.start <= sequence < self.end else 0
-
-
-Ends = tuple[int, int]
-"""The sender and the receiver of point-to-point calls, as global ranks."""
-
-
-@dataclass(slots=True)
-class Side:
-    """One end's calls of one pair, in order: how many elements each moves. `done`: how many of the first have ended."""
-
-    sizes: array[int] = field(default_factory=lambda: array("q"))
-    done: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,16 +46,9 @@ class LastCall:
     group: str
     operation: str
     sequence: int | None
+    record: int
     site: int
     state: State
-
-
-class _PeerCall(NamedTuple):
-    """An unfinished send or receive: `number` counts on its side from 0."""
-
-    call: Call
-    ends: Ends
-    number: int
 
 
 @dataclass(slots=True)
@@ -153,7 +63,7 @@ class _Recorded:
     newest_ns: int = 0
     histories: dict[str, History] = field(default_factory=dict)
     standings: dict[str, Standing] = field(default_factory=dict)
-    peer_calls: deque[_PeerCall] = field(default_factory=lambda: deque(maxlen=_PEER_CALLS))
+    peer_calls: deque[PeerCall] = field(default_factory=lambda: deque(maxlen=_PEER_CALLS))
     whole: bool = True
     torn: bool = False
     last: LastCall | None = None
@@ -172,8 +82,7 @@ class Recordings:
         self._sites: dict[tuple[Frame, ...], int] = {}
         self._site_list: list[tuple[Frame, ...]] = []
         self._timeouts: dict[str, int] = {}
-        self._sent: dict[Ends, Side] = {}
-        self._received: dict[Ends, Side] = {}
+        self._peers = Peers()
         self.nameless: list[str] = []
         self.doubled: list[str] = []
 
@@ -263,7 +172,7 @@ class Recordings:
 
     def _enter(self, recorded: _Recorded, call: Call) -> None:
         site = self._site(call.frames)
-        recorded.last = LastCall(call.group, call.operation, call.sequence, site, call.state)
+        recorded.last = LastCall(call.group, call.operation, call.sequence, call.record, site, call.state)
         if site:
             recorded.last_from_python = recorded.last
         if call.peers is not None:
@@ -281,12 +190,9 @@ class Recordings:
         if members and max(peers) >= len(members):
             return  # a damaged name: the group has no such member
         ends = (members[peers[0]], members[peers[1]]) if members else peers
-        side = (self._sent if _sends(call) else self._received).setdefault(ends, Side())
-        if call.state is State.COMPLETED:
-            side.done = len(side.sizes) + 1
-        else:
-            recorded.peer_calls.append(_PeerCall(call, ends, len(side.sizes)))
-        side.sizes.append(_elements(call))
+        unfinished = self._peers.enter(call, ends)
+        if unfinished is not None:
+            recorded.peer_calls.append(unfinished)
 
     def _close_batch(self, recorded: _Recorded, batch: Call) -> None:
         """The calls of a batch stay as they were entered; the entry that closes it tells that they have ended."""
@@ -294,10 +200,9 @@ class Recordings:
             return
         before = batch.record
         while recorded.peer_calls and recorded.peer_calls[-1].call.record == before - 1:
-            call, ends, number = recorded.peer_calls.pop()
-            side = (self._sent if _sends(call) else self._received)[ends]
-            side.done = max(side.done, number + 1)
-            before = call.record
+            entered = recorded.peer_calls.pop()
+            self._peers.end(entered)
+            before = entered.call.record
 
     def _joint_signature(self, call: Call, before: int) -> int:
         """The signature of a call; of several under one number, coalesced, that of all of them."""
@@ -319,7 +224,7 @@ class Recordings:
 
     def _site(self, frames: tuple[Frame, ...]) -> int:
         if not frames:
-            return _NO_CALL
+            return NO_CALL
         shown = _users(frames)
         number = self._sites.get(shown)
         if number is None:
@@ -360,52 +265,45 @@ class Recordings:
             progress.meet(rank)
             for group, standing in recorded.standings.items():
                 progress.note(rank, group, standing)
-            for group, wait in self._peer_waits(rank, recorded):
+            for group, wait in self._peer_waits(recorded):
                 held = progress.standings[rank].get(group, Standing())
                 if held.wait is None or (held.wait.issued or 0) > (wait.issued or 0):
                     progress.standings[rank][group] = Standing(held.enqueued, held.completed, wait)
         return progress
 
-    def _peer_waits(self, rank: int, recorded: _Recorded) -> Iterator[tuple[str, Wait]]:
+    def _peer_waits(self, recorded: _Recorded) -> Iterator[tuple[str, Wait]]:
         """In each group the first unfinished point-to-point call, of a batch the one that the other end left out.
 
         Calls of a pair match in their order, as long as neither ring has lost its beginning.
         """
-        batches: dict[str, list[tuple[Call, Wait]]] = {}
-        for call, ends, number in recorded.peer_calls:
+        batches: dict[str, list[Wait]] = {}
+        for entered in recorded.peer_calls:
+            call = entered.call
             batch = batches.setdefault(call.group, [])
-            if batch and call.record != batch[-1][0].record + 1:
+            if batch and call.record != (batch[-1].issued or 0) + 1:
                 continue
-            peer = ends[1] if rank == ends[0] else ends[0]
-            met = self._is_met(recorded, call, ends, number)
-            batch.append((call, Wait(None, call.operation, call.record, peer, met)))
+            batch.append(Wait(None, call.operation, call.record, entered.awaited, self._is_met(recorded, entered)))
         for group, batch in batches.items():
-            yield group, min((wait for _, wait in batch), key=lambda wait: (_UNMET_FIRST[wait.met], wait.issued))
+            yield group, min(batch, key=lambda wait: (_UNMET_FIRST[wait.met], wait.issued))
 
-    def _is_met(self, recorded: _Recorded, call: Call, ends: Ends, number: int) -> bool | None:
-        """Whether the other end has issued its part of a call of a pair; None if it left no dump."""
-        other = self._by_rank.get(ends[1] if _sends(call) else ends[0])
+    def _is_met(self, recorded: _Recorded, entered: PeerCall) -> bool | None:
+        """Whether the other end has issued its part of a call of a pair; None if no whole dump of it tells."""
+        other = self._by_rank.get(entered.awaited)
         if other is None:
             return None
-        its = (self._received if _sends(call) else self._sent).get(ends, Side())
-        met = len(its.sizes) > number if recorded.whole and other.whole else len(its.sizes) > its.done
+        met = self._peers.is_met(entered, whole=recorded.whole and other.whole)
         return None if other.torn and not met else met
 
-    def unlike_ends(self) -> Iterator[tuple[Ends, int, int, int]]:
-        """Yield the pairs whose ends do not move the same: the ends, which call of theirs (from 1), and both sizes."""
-        for ends, sent in self._sent.items():
-            received = self._received.get(ends)
-            both = [self._by_rank.get(rank) for rank in ends]
-            if received is None or not all(one is not None and one.whole for one in both):
-                continue
-            for number, (out, into) in enumerate(zip(sent.sizes, received.sizes, strict=False), 1):
-                if out != into:
-                    yield ends, number, out, into
-                    break
+    def unlike_ends(self) -> Iterator[UnlikeEnds]:
+        """Yield the pairs whose ends do not move the same, of those whose rings both hold their beginning."""
+        for unlike in self._peers.unlike():
+            both = [self._by_rank.get(rank) for rank in unlike.ends]
+            if all(one is not None and one.whole for one in both):
+                yield unlike
 
     def issued(self, ends: Ends) -> tuple[int, int]:
         """Return how many sends and receives the two ends of a pair have issued."""
-        return len(self._sent.get(ends, Side()).sizes), len(self._received.get(ends, Side()).sizes)
+        return self._peers.issued(ends)
 
     def histories(self, group: str) -> dict[int, History]:
         """Return the recorded ranks' calls in a group."""
@@ -443,6 +341,25 @@ class Recordings:
         )
         return None if votes[-1] == votes[1] else max(votes, key=votes.__getitem__)
 
+    def passed(self, rank: int, call: tuple[str, int]) -> int:
+        """Return how many ranks show that one has issued as many calls as it would have with one that it lacks.
+
+        Where that one stands in its own order is taken from the others: as far behind the group's last call as there.
+        """
+        group, sequence = call
+        recorded = self._by_rank.get(rank)
+        mine = recorded.histories.get(group) if recorded is not None else None
+        before = mine.record_at(sequence - 1) if mine is not None else None
+        if recorded is None or recorded.last is None or before is None:
+            return 0
+        gaps = [
+            at - its_before
+            for history in self.histories(group).values()
+            if (at := history.record_at(sequence)) is not None
+            and (its_before := history.record_at(sequence - 1)) is not None
+        ]
+        return len(gaps) if gaps and recorded.last.record >= before + max(gaps) else 0
+
     def _record_of(self, recorded: _Recorded, group: str, sequence: int) -> int | None:
         for name in (group, *self.siblings(group)):
             history = recorded.histories.get(name)
@@ -469,7 +386,7 @@ class Recordings:
         recorded = self._by_rank[rank]
         standing = recorded.standings.get(group, Standing())
         history = recorded.histories.get(group)
-        number = history.signature_at(sequence) if history and sequence is not None else _NO_CALL
+        number = history.signature_at(sequence) if history and sequence is not None else NO_CALL
         if history is not None and number and sequence is not None:
             done = standing.completed is not None and standing.completed >= sequence
             site = self.site(history.site_at(sequence))
@@ -522,14 +439,6 @@ def _wait_in(call: Call, status: Status | None) -> Wait:
     """The wait in an unfinished collective; a ring tells who started only where calls are timed on the device."""
     timed = call.state is State.STARTED or (status is not None and status.last_started is not None)
     return Wait(call.sequence, call.operation, call.record, started=call.state is State.STARTED if timed else None)
-
-
-def _elements(call: Call) -> int:
-    return min(sum(prod(size) for size in call.input_sizes), _INT64_MAX)
-
-
-def _sends(call: Call) -> bool:
-    return call.operation.startswith("send")
 
 
 def _users(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:

@@ -417,6 +417,5 @@ def _versions(line: LogLine, key: str, value: str) -> tuple[Event, ...]:
 
 
 def _integer(text: str) -> int | None:
-    return (
-        whole(text) if len(text) < 10 else int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
-    )
+    """A decimal number that 64 bits hold; None for any other text."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
