@@ -318,7 +318,7 @@ class _Run:
         telling = (*self.endings.telling, *(finding.first.at.source for finding in faults), *self.dumps.waiting())
         last = self.attempts.latest_with(telling)
         self.endings.supersede(self.attempts.before(last))
-        self.recordings = self.dumps.of(last)
+        self.recordings = self.dumps.of(last, self.endings.stepped_at)
         self.last = last
         self._turn_to(last)
         return last
