@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from nccl_logscan.diagnosis.clocks import Clocks
 from nccl_logscan.diagnosis.endings import Endings
 from nccl_logscan.diagnosis.findings import Evidence, Finding
 from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.diagnosis.sayer import sayer_of
+from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.diagnosis.verdict import Culprit
 from nccl_logscan.diagnosis.victims import rank_of_victim
 from nccl_logscan.taxonomy import Category
 
 
-def find_culprit(
-    cause: Finding, identity: Identity, endings: Endings, clocks: Clocks, findings: Iterable[Finding] = ()
-) -> Culprit:
-    """Return the culprit of the deciding finding, as its rule's `blames` says; `findings` may tell its rank, too."""
-    captures = cause.captures
-    rank = _rank(cause, identity, clocks)
+def find_culprit(cause: Finding, scene: Scene) -> Culprit:
+    """Return the culprit of the deciding finding, as its rule's `blames` says; others may tell its rank, too."""
+    captures, identity = cause.captures, scene.identity
+    rank = _rank(cause, identity, scene.clocks)
     if rank is None and cause.rule.blames == "observer":
-        rank = _by_exit(cause, endings)
+        rank = _by_exit(cause, scene.endings)
     observer = _observer(cause, rank, identity)
     spoke = _points_at_speaker(cause) and (rank is None or _said_by(observer, rank, identity))
     origin = observer.origin
     seen_on = _one(cause.hosts) if cause.rule.blames in {"observer", "captured"} else None
     host = captures.get("host") or (origin.host if spoke else None) or seen_on
     if rank is None and cause.rule.blames == "observer":
-        rank = rank_of_victim(cause, host, findings, identity, endings)
+        rank = rank_of_victim(cause, host, scene)
     if rank is None and host is not None and _is_of_the_whole_host(cause):
         rank = identity.only_rank_on(host)
     if host is None and rank is not None:

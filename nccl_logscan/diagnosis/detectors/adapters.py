@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
 from nccl_logscan.diagnosis.comparison import odd_one_out
-from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, captured, excerpt_of
+from nccl_logscan.diagnosis.detectors.detection import Detection, captured, excerpt_of
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.host_names import short_host
+from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event, HostFact, NcclEnv, NcclNetwork
 from nccl_logscan.taxonomy import Category, Role
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import ClassVar, NamedTuple
 
-from nccl_logscan.diagnosis.detectors.detection import Detection, Scene
+from nccl_logscan.diagnosis.detectors.detection import Detection
 from nccl_logscan.diagnosis.excerpts import TEXT_LIMIT, Excerpt, Site
 from nccl_logscan.diagnosis.groups import guid_of
 from nccl_logscan.diagnosis.hang.accounts import Account, Accounts, GroupNames
@@ -19,6 +19,7 @@ from nccl_logscan.diagnosis.hang.progress import UNKNOWN, WORLD, Progress, Stand
 from nccl_logscan.diagnosis.hang.recordings import Recordings
 from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.diagnosis.sayer import who
+from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.diagnosis.verdict import RankStanding, TimelineEntry
 from nccl_logscan.events.model import (
     Event,

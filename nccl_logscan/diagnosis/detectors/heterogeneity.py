@@ -15,9 +15,10 @@ from nccl_logscan.diagnosis.comparison import (
     facts_of,
     tells_facts,
 )
-from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, captured, excerpt_of
+from nccl_logscan.diagnosis.detectors.detection import Detection, captured, excerpt_of
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.findings import Evidence, Finding
+from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event, LogText, NcclEnv, NcclInit, NcclNetwork
 from nccl_logscan.position import Origin
 
