@@ -136,6 +136,7 @@ class Clocks:
         self._raw: dict[str, _Seen] = {}
         self._names: dict[str, str | None] = {}
         self._seen: dict[str, _Seen] = {}
+        self._passed_by: dict[_Key, dict[str, None]] = {}
         self._bounds: dict[tuple[str, str], Bounds] = {}
         self._place_of: Callable[[str], str | None] = str
 
@@ -167,11 +168,15 @@ class Clocks:
         for raw in self._raw:
             self._names[raw] = _place(raw, place_of)
         self._place_of = place_of
+        self._passed_by.clear()
         for raw, seen in self._raw.items():
             name = self._names[raw]
             if name is not None:
                 known = self._seen.get(name)
                 self._seen[name] = seen if known is None else known.merged(seen)
+        for name, seen in self._seen.items():
+            for key in seen.barriers:
+                self._passed_by.setdefault(key, {})[name] = None
 
     def name_of(self, when: Instant) -> str | None:
         """Return whose clock an instant is by: a host's name, as far as known; None where it is of no one clock."""
@@ -242,13 +247,14 @@ class Clocks:
         mine, its = self._seen.get(one), self._seen.get(other)
         if mine is None or its is None:
             return
-        for name, seen in self._seen.items():
-            if (
-                name not in {one, other}
-                and mine.barriers.keys() & seen.barriers
-                and its.barriers.keys() & seen.barriers
-            ):
-                yield name
+        met: set[str] = set()
+        for key in mine.barriers:
+            for own in its.barriers:
+                fewer, more = sorted((self._passed_by[key], self._passed_by[own]), key=len)
+                for name in fewer:
+                    if name in more and name not in met and name not in {one, other}:
+                        met.add(name)
+                        yield name
 
     def by_time(self, timed: Iterable[tuple[Instant, _Said]]) -> list[tuple[Instant, _Said]] | None:
         """Return what was said at times in the order of these; None if that order cannot be known."""

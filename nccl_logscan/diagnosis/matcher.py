@@ -55,6 +55,31 @@ class _Waiting:
     claimed: bool = False
 
 
+class _History:
+    """The latest events of a kind, by who said them: of thousands of ranks few lines are of the one asked."""
+
+    def __init__(self, same: str) -> None:
+        self._same = same
+        self._by_sayer: dict[object, deque[Event]] = {}
+        self._sayers: deque[object] = deque()
+
+    def append(self, event: Event) -> None:
+        """Take in an event, and let go of the oldest of too many."""
+        sayer = _sayer(self._same, event)
+        self._by_sayer.setdefault(sayer, deque()).append(event)
+        self._sayers.append(sayer)
+        if len(self._sayers) > _HISTORY:
+            oldest = self._sayers.popleft()
+            events = self._by_sayer[oldest]
+            events.popleft()
+            if not events:
+                del self._by_sayer[oldest]
+
+    def latest_first(self, event: Event) -> Iterator[Event]:
+        """Yield what was said by whoever said an event."""
+        return reversed(self._by_sayer.get(_sayer(self._same, event), ()))
+
+
 class Matcher:
     """Feed it every event in reading order; then ask for the findings."""
 
@@ -70,7 +95,10 @@ class Matcher:
         self._open: dict[tuple[str, int, tuple[str, ...]], OpenFinding] = {}
         self._attempt_of = attempt_of
         self._per_rule: dict[str, int] = {}
-        self._history = {kind: deque[Event](maxlen=_HISTORY) for kind in self._conditions}
+        self._history = {
+            kind: {near.same: _History(near.same) for near in conditions}
+            for kind, conditions in self._conditions.items()
+        }
         self._waiting: list[_Waiting] = []
         self._left: dict[Position, tuple[Event, int]] = {}
         self.overflowed: set[str] = set()
@@ -80,8 +108,7 @@ class Matcher:
         if self._waiting:
             self._decide(event)
         hits = self._hits(event)
-        history = self._history.get(event.kind)
-        if history is not None:
+        for history in self._history.get(event.kind, {}).values():
             history.append(event)
         if not hits:
             return ()
@@ -102,8 +129,7 @@ class Matcher:
         """See an event that was matched before with the same text: only conditions on other events can change by it."""
         if self._waiting:
             self._decide(event)
-        history = self._history.get(event.kind)
-        if history is not None:
+        for history in self._history.get(event.kind, {}).values():
             history.append(event)
 
     def watches(self, event: Event) -> bool:
@@ -179,9 +205,9 @@ class Matcher:
         return any(_is_near(near, event, other) for kind in near.events for other in self._lately(kind, near, event))
 
     def _lately(self, kind: str, near: Nearby, event: Event) -> Iterator[Event]:
-        """Yield the events of a kind from the latest back to where none can be near."""
+        """Yield a kind's events of the same process, rank or host from the latest back to where none can be near."""
         farthest = event.at.line - near.within_lines - _OUT_OF_STEP
-        for other in reversed(self._history.get(kind, ())):
+        for other in self._history[kind][near.same].latest_first(event):
             if other.at.line < farthest or other.at.source != event.at.source:
                 return  # sources are read one after the other, so all before are farther still
             yield other
@@ -312,14 +338,17 @@ def _is_asked_for(near: Nearby, message: str) -> bool:
 
 
 def _is_same(what: str, event: Event, other: Event) -> bool:
-    mine, its = event.origin, other.origin
+    return _sayer(what, event) == _sayer(what, other)
+
+
+def _sayer(what: str, event: Event) -> object:
+    """What two events have in common that are of one process, rank or host; of all events the same for anything."""
+    origin = event.origin
     if what == "process":
-        return (mine.host, mine.pid, mine.rank) == (its.host, its.pid, its.rank)
+        return origin.host, origin.pid, origin.rank
     if what == "rank":
-        return mine.rank == its.rank
-    if what == "host":
-        return mine.host == its.host
-    return True
+        return origin.rank
+    return origin.host if what == "host" else None
 
 
 def _excerpt(hit: Hit, event: Event, site: Site) -> Excerpt:

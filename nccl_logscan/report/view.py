@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 from nccl_logscan.diagnosis.findings import Evidence, Finding
@@ -39,6 +41,8 @@ CASCADE_LIMIT = 50
 FINDINGS_LIMIT = 200
 TIMELINE_LIMIT = 500
 STANDINGS_LIMIT = 1_000
+# Of how many ranks the last words are shown.
+WORDS_LIMIT = 256
 UNCLAIMED_LIMIT = 50
 STEPS_LIMIT = 100
 SETTINGS_LIMIT = 500
@@ -76,7 +80,7 @@ def build_view(result: ScanResult, *, model_digest: str | None = None) -> Report
         "cascade": [_consequence(finding) for finding in diagnosis.consequences[:CASCADE_LIMIT]],
         "findings": [_finding(finding) for finding in _shown(result.findings)],
         "timeline": [_moment(entry) for entry in _head_and_tail(result.timeline, TIMELINE_LIMIT)],
-        "ranks": [_standing(standing) for standing in result.standings[:STANDINGS_LIMIT]],
+        "ranks": _standings(result),
         "remediation": [_step(step, job.settings) for step in result.plan[:STEPS_LIMIT]],
         "config": {
             "lint": [],
@@ -186,7 +190,24 @@ def _moment(entry: TimelineEntry) -> dict[str, Any]:
     }
 
 
-def _standing(standing: RankStanding) -> dict[str, Any]:
+def _standings(result: ScanResult) -> list[dict[str, Any]]:
+    """Return where ranks stand, in order; of too many those that are blamed and those that few others stand like."""
+    finding = result.diagnosis.finding
+    blamed = {result.diagnosis.culprit.rank, *(finding.ranks if finding else ())}
+    alike = Counter(map(_stands_at, result.standings))
+    telling = sorted(
+        enumerate(result.standings), key=lambda at: (at[1].rank not in blamed, alike[_stands_at(at[1])], at[0])
+    )
+    shown = telling[:STANDINGS_LIMIT]
+    with_words = {place for place, _ in shown[:WORDS_LIMIT]}
+    return [_standing(standing, with_words=place in with_words) for place, standing in sorted(shown, key=itemgetter(0))]
+
+
+def _stands_at(standing: RankStanding) -> tuple[str | int | None, ...]:
+    return standing.process_group, standing.last_enqueued, standing.last_completed, standing.waits_at
+
+
+def _standing(standing: RankStanding, *, with_words: bool) -> dict[str, Any]:
     return {
         "rank": standing.rank,
         "host": standing.host,
@@ -196,7 +217,7 @@ def _standing(standing: RankStanding) -> dict[str, Any]:
         "waits_in": standing.waits_in,
         "waits_at": standing.waits_at,
         "recorded": standing.recorded,
-        "last_words": _moment(standing.last_words) if standing.last_words else None,
+        "last_words": _moment(standing.last_words) if standing.last_words and with_words else None,
     }
 
 

@@ -1,3 +1,4 @@
+import time
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -220,3 +221,11 @@ def test_the_true_difference_of_two_clocks_is_within_the_bounds(data):
             events += joined(begin + ahead, end + ahead, host, f"0x{number}")
     bounds = learn(Clocks(), *events).ahead("n2", "n1")
     assert bounds.low - 1e-6 <= skew <= bounds.high + 1e-6
+
+
+def test_thousands_of_clocks_that_have_nothing_in_common_take_no_time():
+    passed = (event for n in range(1500) for event in joined(0, 1, f"host{n}", f"0x{n}"))
+    clocks = learn(Clocks(), *passed)
+    started = time.perf_counter()
+    assert clocks.reference() is None
+    assert time.perf_counter() - started < 5

@@ -1,6 +1,10 @@
+import time
+
 import pytest
 
 from nccl_logscan.diagnosis.verdict import ScanResult
+from nccl_logscan.pipeline import scan_text
+from nccl_logscan.rulebook.load import builtin_rulebook
 
 HEAD = "n1:10:11 [0] "
 
@@ -169,3 +173,14 @@ def test_evidence_of_a_line_that_was_held_back_has_its_own_neighbours(scan):
     finding = next(found for found in scan(held).findings if found.rule.id.startswith("gpu_oom/"))
     assert finding.first.text.endswith("'out of memory'")
     assert (finding.first.before, finding.first.after[0]) == (("0: one",), "line 0")
+
+
+def test_a_condition_on_the_same_process_costs_no_look_at_all_others():
+    lines = [
+        f"node{n % 2000}:{n}:{n} [0] transport/net_ib.cc:1295 NCCL WARN NET/IB : Got completion from peer "
+        f"10.{n % 250}.{n // 250}.7<{n}> with status=12 opcode=0 len=0 vendor err 129 (Recv)"
+        for n in range(4000)
+    ]
+    started = time.perf_counter()
+    scan_text("\n".join(lines), builtin_rulebook())
+    assert time.perf_counter() - started < 8

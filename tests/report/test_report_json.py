@@ -140,3 +140,20 @@ def test_a_shortened_timeline_keeps_how_it_began_and_how_it_ended(sample_result)
 
 def test_secrets_never_reach_the_report(sample_result):
     assert "hf_abc" not in render_json(build_view(sample_result))
+
+
+def test_of_too_many_ranks_those_are_shown_that_are_blamed_or_stand_like_few_others(sample_result):
+    first = sample_result.standings[0]
+    standings = tuple(
+        dataclasses.replace(first, rank=rank, process_group=str(group), last_enqueued=8 if rank != 3777 else 7)
+        for rank in range(4096)
+        for group in range(30)
+    )
+    culprit = dataclasses.replace(sample_result.diagnosis.culprit, rank=4095)
+    diagnosis = dataclasses.replace(sample_result.diagnosis, culprit=culprit)
+    report = rendered(dataclasses.replace(sample_result, standings=standings, diagnosis=diagnosis))
+    shown = [row["rank"] for row in report["ranks"]]
+    assert (shown.count(4095), shown.count(3777)) == (30, 30)
+    assert shown == sorted(shown)
+    assert len(shown) + report["omitted"]["ranks"] == 4096 * 30
+    assert len(json.dumps(report["ranks"])) < 400_000

@@ -81,6 +81,7 @@ class _Missing:
 
 # How many ranks that wait in the same call are asked for the order in which they issued theirs.
 _WITNESSES = 64
+_QUESTIONS = 4_000_000
 # In these the rank that does not end may be the one that all others took for another: records do not hold the root.
 _ROOTED = ("broadcast", "_broadcast", "reduce", "gather", "scatter")
 _NO_CHANCE = 31
@@ -129,7 +130,21 @@ class _Unrecorded:
 def find_blame(progress: Progress, roll: Roll, order: Order | None = None) -> Blame | None:
     """Return what the waits end in; None if nobody waits, or the evidence does not tell who has to come."""
     waiting = progress.waiting()
-    return _Search(progress, roll, waiting, order or _Unrecorded()).end() if waiting else None
+    if not waiting or _questions(progress, roll) > _QUESTIONS:
+        return None
+    return _Search(progress, roll, waiting, order or _Unrecorded()).end()
+
+
+def _questions(progress: Progress, roll: Roll) -> int:
+    """How many members are to be asked for some call: where thousands of ranks wait in as many calls, too many."""
+    calls = {
+        (group, standing.wait.sequence)
+        for groups in progress.standings.values()
+        for group, standing in groups.items()
+        if standing.wait is not None and standing.wait.peer is None
+    }
+    everyone = max(len(progress.standings), roll.world)
+    return sum(len(progress.members.get(group, ())) or everyone for group, _ in calls)
 
 
 class _Search:
@@ -245,13 +260,16 @@ class _Search:
         return self._roll.heard(rank) or len(self._waiting) >= _NO_CHANCE
 
     def _left_over(self, through: tuple[int, ...]) -> Blame | None:
-        """The one rank of the world that waits in nothing, where it is not told who belongs to the groups."""
+        """The one rank of the world that waits in nothing, where it is not told who belongs to the groups.
+
+        It is named and not accused: where ranks of one group called different things, all of them wait.
+        """
         rest = [rank for rank in range(self._roll.world) if rank not in self._waits]
         if len(rest) != 1 or not self._roll.stated or not self._is_telling(rest[0]):
             return None
         rank = self._waiting[0]
         group, wait, _ = self._edges[rank][0]
-        return Blame(Fault.ABSENT, (rest[0],), rest[0], group, wait, tuple(self._waiting), through, len(self._waiting))
+        return Blame(Fault.ABSENT, (rest[0],), None, group, wait, tuple(self._waiting), through, len(self._waiting))
 
     def _is_told(self, group: str, wait: Wait) -> bool:
         """Whether it is known of all ranks that have to issue a call, and that there are several."""
