@@ -14,12 +14,12 @@ from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.diagnosis.sayer import who
 from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import ElasticExit, ProcessExit
+from nccl_logscan.numbers import whole
 from nccl_logscan.taxonomy import Category
 
 _OOM = "kernel.oom"
 _XID = "kernel.xid"
 _OF_SIGNALS = 128
-_DIGITS = 10
 # What a process prints when its GPU fails, and PyTorch raises.
 _OF_THE_PROCESS = frozenset({"python.exception", "cuda.error"})
 _ABSENT = "rank-absent"
@@ -63,7 +63,7 @@ def _is_own_error(code: int) -> bool:
 def _by_pid(cause: Finding, host: str | None, scene: Scene) -> Iterator[int]:
     same = (one for one in scene.findings if one.kind == _OOM and set(one.hosts) == set(cause.hosts))
     told = (one.captures.get("pid") for one in (cause, *same))
-    pids = {int(pid) for pid in told if pid is not None and len(pid) < _DIGITS}
+    pids = {pid for text in told if (pid := whole(text)) is not None}
     for pid in pids:
         rank = scene.identity.rank_of_process(host, pid)
         if rank is not None:

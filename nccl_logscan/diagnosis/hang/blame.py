@@ -359,7 +359,10 @@ class _Search:
         return self._passed_by(through) or self._against_habit(through) or self._out_of_order(through)
 
     def _passed_by(self, through: tuple[int, ...]) -> list[int]:
-        """The ranks that left out a call which others wait in: of two that each miss the other's, the lonelier one."""
+        """The ranks that left out a call which others wait in: of two that each miss the other's, the lonelier one.
+
+        One witness alone may itself be the one that left something out.
+        """
         ranks = set(through)
         shown: dict[int, int] = {}
         for group, wait, missing in self._distinct():
@@ -367,7 +370,7 @@ class _Search:
                 call = Call(group, wait.sequence)
                 shown |= {rank: self._order.passed(rank, call) for rank in missing.behind & ranks}
         most = max(shown.values(), default=0)
-        return sorted(rank for rank, witnesses in shown.items() if witnesses == most > 0)
+        return sorted(rank for rank, witnesses in shown.items() if witnesses == most > 1)
 
     def _distinct(self) -> list[_Edge]:
         """One edge for each call that ranks wait in."""
