@@ -19,7 +19,7 @@ from typing import BinaryIO, Protocol
 
 from nccl_logscan.diagnosis.attempts import Attempts
 from nccl_logscan.diagnosis.clocks import Clocks
-from nccl_logscan.diagnosis.detectors import DETECTORS, Detector, Scene
+from nccl_logscan.diagnosis.detectors import DETECTORS, Detector
 from nccl_logscan.diagnosis.detectors.hang import Hang
 from nccl_logscan.diagnosis.diagnose import diagnose, finding_of
 from nccl_logscan.diagnosis.endings import Endings
@@ -28,10 +28,10 @@ from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.diagnosis.folding import OpenFinding
 from nccl_logscan.diagnosis.gpus import Gpus
 from nccl_logscan.diagnosis.hang.dump_sets import DumpSets
-from nccl_logscan.diagnosis.hang.recordings import Recordings
 from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.diagnosis.job import JobFacts
 from nccl_logscan.diagnosis.matcher import Matcher
+from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.diagnosis.timeline import Timeline
 from nccl_logscan.diagnosis.unclaimed import Unclaimed
 from nccl_logscan.diagnosis.verdict import Coverage, ScannedInput, ScanResult
@@ -149,7 +149,6 @@ class _Run:
         self.unclaimed = Unclaimed()
         self.timeline = Timeline()
         self.dumps = DumpSets()
-        self.recordings = Recordings()
         self.dump_notes: list[str] = []
         self.detectors: tuple[Detector, ...] = ()
         self._detectors: dict[int, tuple[Detector, ...]] = {}
@@ -267,26 +266,19 @@ class _Run:
         for event, order in self.matcher.unmet():
             self.unclaimed.feed(event, order)
         self.clocks.align(self.identity.place_of)
-        findings = self._findings()
+        scene = self._scene()
+        findings = scene.findings
         if not findings and self.by_kind.keys() <= _UNKNOWN_KINDS:
             raise _nothing_to_judge(sources)
         torn = any(source.note is not None and source.lines_read > 0 for source in sources)
         unexplained = not all(self.endings.went_on_after(*last) for last in self.unclaimed.last.items())
-        diagnosis = diagnose(
-            findings,
-            self.endings,
-            self.identity,
-            self.clocks,
-            torn=torn,
-            unexplained=unexplained,
-            at_rest=self.recordings.at_rest,
-        )
+        diagnosis = diagnose(scene, torn=torn, unexplained=unexplained)
         return ScanResult(
             diagnosis=diagnosis,
             findings=findings,
             plan=make_plan(diagnosis),
             timeline=self.timeline.conclude(findings, self.identity, self.clocks),
-            standings=self._hang().standings(self.identity, self.recordings),
+            standings=self._hang().standings(self.identity, scene.recordings),
             job=self.job.conclude(),
             coverage=self._coverage(sources, seconds),
             unclaimed=self.unclaimed.conclude(),
@@ -296,32 +288,33 @@ class _Run:
             rules_used={finding.rule.id: finding.rule for finding in findings},
         )
 
-    def _findings(self) -> tuple[Finding, ...]:
+    def _scene(self) -> Scene:
+        """What rules and the detectors of the attempts that count found, and all that is known beside."""
         found = self.matcher.close(self.identity, self.clocks)
         matched = tuple(self.gpus.placed(finding, self.identity) for finding in found)
-        last = self._supersede(matched)
-        scene = Scene(self.identity, self.gpus, self.endings, matched, self.recordings, self.clocks)
+        self._supersede(matched)
+        recordings = self.dumps.of(self.last)
+        scene = Scene(self.identity, self.gpus, self.endings, matched, recordings, self.clocks)
         by_detector = {rule.match.detector: rule for rule in self.rulebook.rules.values() if rule.match.detector}
         detected = [
             finding_of(detection, by_detector[detection.detector])
             for attempt, detectors in sorted(self._detectors.items())
-            if attempt >= last
+            if attempt >= self.last
             for detector in detectors
             for detection in detector.conclude(scene)
             if detection.detector in by_detector
         ]
-        return tuple(sorted((*matched, *detected), key=lambda finding: finding.order))
+        everything = sorted((*matched, *detected), key=lambda finding: finding.order)
+        return replace(scene, findings=tuple(everything))
 
-    def _supersede(self, matched: Sequence[Finding]) -> int:
-        """Return the last attempt that tells how it went; the attempts before it were started again."""
+    def _supersede(self, matched: Sequence[Finding]) -> None:
+        """Turn to the last attempt that tells how it went; the attempts before it were started again."""
         faults = (finding for finding in matched if finding.rule.role not in {Role.BENIGN, Role.CONTEXT})
         telling = (*self.endings.telling, *(finding.first.at.source for finding in faults), *self.dumps.waiting())
-        last = self.attempts.latest_with(telling)
-        self.endings.supersede(self.attempts.before(last))
-        self.recordings = self.dumps.of(last, self.endings.stepped_at)
-        self.last = last
-        self._turn_to(last)
-        return last
+        self.last = self.attempts.latest_with(telling)
+        self.endings.supersede(self.attempts.before(self.last))
+        self.recordings = self.dumps.of(self.last, self.endings.stepped_at)
+        self._turn_to(self.last)
 
     def _hang(self) -> Hang:
         """The detector of hangs that listened to the last attempt."""

@@ -7,7 +7,7 @@ explains-edges), and which of the rest speaks most plainly and first.
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -16,7 +16,7 @@ from nccl_logscan.diagnosis.deaths import fallen
 from nccl_logscan.diagnosis.detectors.hang import Hang
 from nccl_logscan.diagnosis.endings import Endings
 from nccl_logscan.diagnosis.findings import Finding
-from nccl_logscan.diagnosis.identity import Identity
+from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.taxonomy import Action, Category, Role
 
 # Findings within this many points of strength of each other are told apart by time rather than by strength.
@@ -66,14 +66,15 @@ class Ranking:
     recovered: tuple[Finding, ...]
 
 
-def rank_causes(findings: Iterable[Finding], endings: Endings, clocks: Clocks, identity: Identity) -> Ranking:
+def rank_causes(scene: Scene) -> Ranking:
     """Choose the cause among findings."""
-    relevant = [finding for finding in findings if finding.rule.role not in {Role.BENIGN, Role.CONTEXT}]
+    endings, clocks = scene.endings, scene.clocks
+    relevant = [finding for finding in scene.findings if finding.rule.role not in {Role.BENIGN, Role.CONTEXT}]
     recovered = tuple(finding for finding in relevant if _recovered(finding, endings))
     lived_through = set(map(id, recovered))
     standing = [finding for finding in relevant if id(finding) not in lived_through]
     candidates = [finding for finding in standing if finding.rule.role is not Role.ECHO]
-    lost = fallen(candidates, identity, lambda one, other: known_order(one, other, clocks))
+    lost = fallen(candidates, scene.identity, lambda one, other: known_order(one, other, clocks))
     firsts = [finding for finding in candidates if id(finding) not in lost]
     unexplained = [finding for finding in firsts if not _explained(finding, firsts, clocks)]
     pool = unexplained or candidates

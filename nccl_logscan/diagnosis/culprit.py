@@ -2,43 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from nccl_logscan.diagnosis.clocks import Clocks
 from nccl_logscan.diagnosis.endings import Endings
 from nccl_logscan.diagnosis.findings import Evidence, Finding
 from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.diagnosis.sayer import sayer_of
+from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.diagnosis.verdict import Culprit
 from nccl_logscan.diagnosis.victims import rank_of_victim
+from nccl_logscan.numbers import whole
 from nccl_logscan.taxonomy import Category
 
 
-def find_culprit(
-    cause: Finding, identity: Identity, endings: Endings, clocks: Clocks, findings: Iterable[Finding] = ()
-) -> Culprit:
-    """Return the culprit of the deciding finding, as its rule's `blames` says; `findings` may tell its rank, too."""
-    captures = cause.captures
-    rank = _rank(cause, identity, clocks)
+def find_culprit(cause: Finding, scene: Scene) -> Culprit:
+    """Return the culprit of the deciding finding, as its rule's `blames` says; others may tell its rank, too."""
+    captures, identity = cause.captures, scene.identity
+    rank = _rank(cause, identity, scene.clocks)
     if rank is None and cause.rule.blames == "observer":
-        rank = _by_exit(cause, endings)
+        rank = _by_exit(cause, scene.endings)
     observer = _observer(cause, rank, identity)
     spoke = _points_at_speaker(cause) and (rank is None or _said_by(observer, rank, identity))
     origin = observer.origin
     seen_on = _one(cause.hosts) if cause.rule.blames in {"observer", "captured"} else None
     host = captures.get("host") or (origin.host if spoke else None) or seen_on
     if rank is None and cause.rule.blames == "observer":
-        rank = rank_of_victim(cause, host, findings, identity, endings)
+        rank = rank_of_victim(cause, host, scene)
     if rank is None and host is not None and _is_of_the_whole_host(cause):
         rank = identity.only_rank_on(host)
     if host is None and rank is not None:
         host = identity.host_of(rank)
-    pid = _whole(captures.get("pid")) or (origin.pid if spoke else None)
+    pid = whole(captures.get("pid")) or (origin.pid if spoke else None)
     return Culprit(
         rank=rank,
         host=host or (origin.pod if spoke else None),
         pid=pid if pid is not None or rank is None else identity.pid_of(rank),
-        device=_whole(captures.get("device")) if "device" in captures else (origin.device if spoke else None),
+        device=whole(captures.get("device")) if "device" in captures else (origin.device if spoke else None),
         adapter=captures.get("adapter"),
         peer=captures.get("peer"),
         process_group=captures.get("process_group"),
@@ -60,7 +58,7 @@ def _points_at_speaker(cause: Finding) -> bool:
 def _rank(cause: Finding, identity: Identity, clocks: Clocks) -> int | None:
     if cause.rule.blames == "none":
         return None
-    told = _whole(cause.captures.get("rank"))
+    told = whole(cause.captures.get("rank"))
     if told is not None and cause.rule.blames != "peer":
         return told
     if cause.rule.blames == "peer":
@@ -116,7 +114,3 @@ def _said_by(sample: Evidence, rank: int, identity: Identity) -> bool:
 
 def _one(hosts: tuple[str, ...]) -> str | None:
     return hosts[0] if len(hosts) == 1 else None
-
-
-def _whole(text: str | None) -> int | None:
-    return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) < 10 else None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import string
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from nccl_logscan.diagnosis.causes import Ranking, known_order, rank_causes
 from nccl_logscan.diagnosis.clocks import Clocks
@@ -15,6 +14,7 @@ from nccl_logscan.diagnosis.endings import Endings
 from nccl_logscan.diagnosis.findings import Evidence, Finding
 from nccl_logscan.diagnosis.folding import evidence_of
 from nccl_logscan.diagnosis.identity import Identity
+from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.diagnosis.verdict import Alternative, Cited, Culprit, Diagnosis
 from nccl_logscan.rulebook.rule import Rule
 from nccl_logscan.taxonomy import Action, Basis, Category, Level, Role
@@ -46,43 +46,31 @@ def finding_of(detection: Detection, rule: Rule) -> Finding:
     )
 
 
-def diagnose(
-    findings: Iterable[Finding],
-    endings: Endings,
-    identity: Identity,
-    clocks: Clocks,
-    *,
-    torn: bool = False,
-    unexplained: bool = False,
-    at_rest: bool = False,
-) -> Diagnosis:
+def diagnose(scene: Scene, *, torn: bool = False, unexplained: bool = False) -> Diagnosis:
     """Return the verdict over all findings.
 
-    `torn`: an input ended before its end, so that silence proves nothing;
-    `unexplained`: exceptions were raised that no rule knows; `at_rest`: every rank left a dump, in which it waits for
-    nothing.
+    `torn`: an input ended before its end, so that silence proves nothing; `unexplained`: exceptions were raised that no
+    rule knows.
     """
-    findings = tuple(findings)
-    ranking = rank_causes(findings, endings, clocks, identity)
+    ranking = rank_causes(scene)
     if ranking.cause is None:
-        signs = _Signs(torn=torn, unexplained=unexplained, at_rest=at_rest)
-        return _without_cause(ranking, findings, endings, signs)
+        return _without_cause(ranking, scene, torn=torn, unexplained=unexplained)
     cause = ranking.cause
-    culprit = find_culprit(cause, identity, endings, clocks, findings)
+    culprit = find_culprit(cause, scene)
     return Diagnosis(
         category=cause.rule.category,
         basis=Basis.DETECTOR if cause.rule.match.detector else Basis.RULE,
-        level=level_of(ranking, clocks),
+        level=level_of(ranking, scene.clocks),
         confidence=confidence_of(ranking),
         headline=headline(cause, culprit),
-        reasons=(*_reasons(ranking, clocks), *_earlier_attempts(ranking, endings)),
+        reasons=(*_reasons(ranking, scene.clocks), *_earlier_attempts(ranking, scene.endings)),
         culprit=culprit,
-        evidence=_evidence(ranking, findings),
+        evidence=_evidence(ranking, scene.findings),
         action=cause.rule.action,
         finding=cause,
         consequences=ranking.consequences,
         alternatives=_alternatives(ranking),
-        unknowns=tuple(_unknowns(ranking, culprit, identity)),
+        unknowns=tuple(_unknowns(ranking, culprit, scene.identity)),
     )
 
 
@@ -107,15 +95,6 @@ def fill(template: str, values: Mapping[str, str]) -> str | None:
     return template.format_map(values)
 
 
-@dataclass(frozen=True, slots=True)
-class _Signs:
-    """What the inputs show beside findings, as `diagnose` is told it."""
-
-    torn: bool
-    unexplained: bool
-    at_rest: bool
-
-
 _FINISHED = ("the job finished.", "The job says that it finished.")
 _STEPPED = (
     "training made progress to the end of the log.",
@@ -127,13 +106,14 @@ _AT_REST = (
 )
 
 
-def _without_cause(ranking: Ranking, findings: tuple[Finding, ...], endings: Endings, signs: _Signs) -> Diagnosis:
-    failed = bool(ranking.consequences or endings.failed or signs.unexplained)
+def _without_cause(ranking: Ranking, scene: Scene, *, torn: bool, unexplained: bool) -> Diagnosis:
+    endings = scene.endings
+    failed = bool(ranking.consequences or endings.failed or unexplained)
     troubled = failed and not endings.finished
     alive = endings.stepped or (endings.said_end and not endings.aborted) or endings.finished
-    if troubled or signs.torn or not (alive or signs.at_rest):
-        return _unknown(ranking, torn=signs.torn, failed=failed)
-    benign = [finding for finding in findings if finding.rule.role is Role.BENIGN]
+    if troubled or torn or not (alive or scene.recordings.at_rest):
+        return _unknown(ranking, torn=torn, failed=failed)
+    benign = [finding for finding in scene.findings if finding.rule.role is Role.BENIGN]
     well, said = _FINISHED if endings.finished else _STEPPED if alive else _AT_REST
     return Diagnosis(
         category=Category.NONE,

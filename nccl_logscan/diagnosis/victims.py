@@ -6,42 +6,39 @@ the host; in a container they differ.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from nccl_logscan.diagnosis.endings import Endings
 from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.diagnosis.host_names import short_host
 from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.diagnosis.sayer import who
+from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import ElasticExit, ProcessExit
+from nccl_logscan.numbers import whole
 from nccl_logscan.taxonomy import Category
 
 _OOM = "kernel.oom"
 _XID = "kernel.xid"
 _OF_SIGNALS = 128
-_DIGITS = 10
 # What a process prints when its GPU fails, and PyTorch raises.
 _OF_THE_PROCESS = frozenset({"python.exception", "cuda.error"})
 _ABSENT = "rank-absent"
 _ENDED = frozenset({"end-of-a-worker", "lost-peer"})
 
 
-def rank_of_victim(
-    cause: Finding, host: str | None, findings: Iterable[Finding], identity: Identity, endings: Endings
-) -> int | None:
+def rank_of_victim(cause: Finding, host: str | None, scene: Scene) -> int | None:
     """Return the rank that a cause fell on whose lines tell none; None where others do not tell it either."""
     codes = _codes(cause)
     if codes is None:
         return None
-    told = list(findings)
     sure: Iterable[int] = ()
     if cause.kind == _OOM:
-        sure = _by_pid(cause, host, told, identity, endings)
+        sure = _by_pid(cause, host, scene)
     elif cause.kind == _XID:
-        sure = _raised(cause, told)
-    absent = _absent(told) if cause.kind in {_OOM, _XID} else ()
-    for ranks in (sure, _ended_so(codes, identity, endings), absent):
-        there = {rank for rank in ranks if _may_be_on(rank, host, identity)}
+        sure = _raised(cause, scene.findings)
+    absent = _absent(scene.findings) if cause.kind in {_OOM, _XID} else ()
+    for ranks in (sure, _ended_so(codes, scene), absent):
+        there = {rank for rank in ranks if _may_be_on(rank, host, scene.identity)}
         if there:
             return there.pop() if len(there) == 1 else None
     return None
@@ -63,27 +60,25 @@ def _is_own_error(code: int) -> bool:
     return 0 < code < _OF_SIGNALS
 
 
-def _by_pid(
-    cause: Finding, host: str | None, findings: Iterable[Finding], identity: Identity, endings: Endings
-) -> Iterator[int]:
-    same = (one for one in findings if one.kind == _OOM and set(one.hosts) == set(cause.hosts))
+def _by_pid(cause: Finding, host: str | None, scene: Scene) -> Iterator[int]:
+    same = (one for one in scene.findings if one.kind == _OOM and set(one.hosts) == set(cause.hosts))
     told = (one.captures.get("pid") for one in (cause, *same))
-    pids = {int(pid) for pid in told if pid is not None and len(pid) < _DIGITS}
+    pids = {pid for text in told if (pid := whole(text)) is not None}
     for pid in pids:
-        rank = identity.rank_of_process(host, pid)
+        rank = scene.identity.rank_of_process(host, pid)
         if rank is not None:
             yield rank
-    for event in endings.failures:
+    for event in scene.endings.failures:
         if isinstance(event, ElasticExit) and event.origin.pid in pids and event.origin.rank is not None:
             yield event.origin.rank
 
 
-def _ended_so(codes: Callable[[int], bool], identity: Identity, endings: Endings) -> Iterator[int]:
-    for event in endings.failures:
+def _ended_so(codes: Callable[[int], bool], scene: Scene) -> Iterator[int]:
+    for event in scene.endings.failures:
         if not isinstance(event, ElasticExit | ProcessExit):
             continue
         code = -event.signal if event.signal is not None else event.exit_code
-        if code is not None and codes(code) and (rank := identity.rank_of(who(event))) is not None:
+        if code is not None and codes(code) and (rank := scene.identity.rank_of(who(event))) is not None:
             yield rank
 
 
@@ -93,11 +88,10 @@ def _raised(cause: Finding, findings: Iterable[Finding]) -> Iterator[int]:
             yield from finding.ranks
 
 
-def _absent(findings: Iterable[Finding]) -> Iterator[int]:
+def _absent(findings: Sequence[Finding]) -> Iterator[int]:
     """Who waits for nothing while all others wait, without those who are seen to have ended over another's end."""
-    told = list(findings)
-    ended = {rank for finding in told if _ENDED & set(finding.rule.groups) for rank in finding.ranks}
-    for finding in told:
+    ended = {rank for finding in findings if _ENDED & set(finding.rule.groups) for rank in finding.ranks}
+    for finding in findings:
         if finding.kind == _ABSENT:
             yield from (rank for rank in finding.ranks if rank not in ended)
 

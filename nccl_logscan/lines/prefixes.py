@@ -98,7 +98,7 @@ def _tee(prefix: str, local_rank: int, rank: int | None = None) -> Peeled:
 
 
 _GLOG = re.compile(
-    r"([IWEFVC])(\d{1,2})(\d\d) (\d\d:\d\d:\d\d(?:\.\d{1,9})?) +(?:(\d+) )?"
+    r"([IWEFVC])(\d{1,2})(\d\d) (\d\d:\d\d:\d\d(?:\.\d{1,9})?) +(?:(\d{1,20}) )?"
     r"(?=(?:\[\d+/\d+(?:_\d+)?\] )?[\w./<>-]+:\d+\] )"
 )
 _HIGHEST_PID = 1 << 22

@@ -26,9 +26,10 @@ _SUFFIX = re.compile(
 )
 
 
-def rank_in_name(source: str) -> int | None:
+def rank_in_dump_name(source: str) -> int | None:
     """Return the rank that a file's name tells: `fr_5`, `nccl_trace_rank_5`, `job_rank_12.pkl.gz`, `a.tar!fr_3`.
 
+    The prefix is whatever the user chose, so that the last number counts; a log's name says more (diagnosis/places.py).
     Where it tells none, that of the archive (`fr_3.pt!archive/data.pkl`, as torch.save writes) or of the folders that
     it lies in (`rank_3/dump`).
     """

@@ -27,7 +27,7 @@ from nccl_logscan.recorder.groups import GroupReader, read_statuses
 from nccl_logscan.recorder.json_form import JsonError, load_json
 from nccl_logscan.recorder.model import Dump
 from nccl_logscan.recorder.plain_pickle import PickleError, Plain, load
-from nccl_logscan.recorder.rank import rank_in_name, rank_of
+from nccl_logscan.recorder.rank import rank_in_dump_name, rank_of
 from nccl_logscan.recorder.values import Problems, count, text
 
 UNVERSIONED = "0"
@@ -61,7 +61,7 @@ def read_dump(data: bytes, source: str) -> Dump:
         problems.add("its entries are no list")
     read = calls.read(entries) if type(entries) is list else ()
     statuses = read_statuses(content.get("pg_status"), calls.groups, calls.names, problems)
-    rank = rank_of(rank_in_name(source), count(content.get("rank")), calls.groups, read, problems)
+    rank = rank_of(rank_in_dump_name(source), count(content.get("rank")), calls.groups, read, problems)
     return Dump(
         source=source,
         version=text(content.get("version")) or UNVERSIONED,

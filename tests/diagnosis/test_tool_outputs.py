@@ -131,7 +131,9 @@ def test_a_wanted_port_that_is_down_explains_a_stall(scan):
 FAILED = "n7:7:7 [0] NCCL WARN NET/IB : Got completion from peer 10.0.0.3<40211> with status=12 opcode=0 len=0\n"
 
 
-@pytest.mark.parametrize(("index", "unfit"), [("3", False), ("1", True), ("2", True), ("9", True)])
+@pytest.mark.parametrize(
+    ("index", "unfit"), [("3", False), ("1", True), ("2", True), ("9", True), ("9" * 5_000, False)]
+)
 def test_the_row_of_the_gid_table_must_lead_to_other_hosts(scan, index, unfit):
     log = USES.format(host="n7", layer="RoCE", address="10.0.0.7").replace(" [1]mlx5_1:1/RoCE", "")
     log += f"n7:7:7 [0] NCCL INFO NCCL_IB_GID_INDEX set by environment to {index}.\n" + FAILED

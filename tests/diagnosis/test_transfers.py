@@ -7,14 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nccl_logscan.diagnosis.addresses import AddressBook, canonical
-from nccl_logscan.diagnosis.gpus import Gpus, pci_of
-from nccl_logscan.diagnosis.host_names import by_lower_case, host_in_name
-from nccl_logscan.events.dialects.nccl import read
 from nccl_logscan.events.transfers import Manner, failed_transfer
-from nccl_logscan.lines.model import LogLine
 from nccl_logscan.pipeline import scan_text
-from nccl_logscan.position import Position
 from nccl_logscan.rulebook.load import builtin_rulebook
 
 WORDINGS = {
@@ -533,58 +527,3 @@ def test_a_line_without_a_far_end_or_after_another_failure_is_no_vote(message):
 def test_no_message_makes_the_reader_raise(text):
     for start in ("Got completion from peer ", "gloo/transport/tcp [", " EFA addr: ", "Connect to ", "WQE stall peer="):
         failed_transfer(start + text)
-    canonical(text)
-    host_in_name(text, by_lower_case(("a", "gpu-1")))
-
-
-def test_an_address_that_two_hosts_call_theirs_is_neither_s():
-    book = AddressBook()
-    book.claim("10.0.0.1", "a")
-    book.claim("::ffff:10.0.0.1", "b")
-    book.claim("10.0.0.2", "b")
-    ends = book.ends(("a", "b"))
-    assert (ends.named("10.0.0.1"), ends.named("[10.0.0.2]"), ends.named("127.0.0.1")) == (None, "b", None)
-
-
-def test_a_gid_is_of_the_host_whose_address_stands_beside_it():
-    book = AddressBook()
-    book.claim("10.0.0.2", "b")
-    book.same("10.0.0.2", "fe80::1")
-    assert book.ends(("b",)).named("fe80::0:1") == "b"
-
-
-def test_a_host_s_side_name_is_the_host():
-    assert AddressBook().ends(("wren0417",)).named("wren0417-ib.site<48210>") == "wren0417"
-
-
-@pytest.mark.parametrize(
-    ("bus_id", "pci"), [("60", "0:0:6"), ("3b000", "0:3b:0"), ("10000cb000", "10000:cb:0"), ("1b000", "0:1b:0")]
-)
-def test_nccl_s_bus_id_is_the_pci_address(bus_id, pci):
-    assert pci_of(bus_id) == pci
-
-
-@pytest.mark.parametrize(
-    ("source", "host"),
-    [
-        ("logs/gpu-021/dmesg.txt", "gpu-021"),
-        ("dmesg_gpu-1.txt", "gpu-1"),
-        ("gpu-1234.txt", None),
-        ("gpu-1-gpu-021.log", None),
-        ("logs.tar!gpu-1/kern.log", "gpu-1"),
-        ("xgpu-1-gpu-1.log", "gpu-1"),
-    ],
-)
-def test_a_file_s_name_tells_its_host_only_where_it_names_one(source, host):
-    assert host_in_name(source, by_lower_case(("gpu-1", "gpu-021"))) == host
-
-
-def test_ranks_are_those_of_the_largest_communicator():
-    init = (
-        "a:{pid}:{pid} [0] NCCL INFO ncclCommInitRank comm 0x1 rank {rank} nranks {nranks} cudaDev 0 nvmlDev 0 busId 60"
-    )
-    gpus = Gpus()
-    for pid, rank, nranks in ((1, 0, 2), (1, 5, 8), (1, 1, 4)):
-        line = LogLine(Position("log", 1, 0), init.format(pid=pid, rank=rank, nranks=nranks) + " - Init COMPLETE")
-        gpus.feed(read(line), None)
-    assert (gpus.ranks_on("a"), gpus.at("a", "0000:00:06.0"), gpus.one_size) == ((5,), (5, 0), False)

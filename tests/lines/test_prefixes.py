@@ -1,3 +1,4 @@
+import re
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -23,6 +24,13 @@ def test_a_prefix_comes_off_and_is_remembered(example):
     assert line.repeated == example.get("repeated", 1)
     expected = example.get("when")
     assert (line.when.value if line.when else None) == (datetime.fromisoformat(expected) if expected else None)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example["name"])
+def test_a_number_of_thousands_of_digits_raises_nothing(example):
+    line = example["line"]
+    for number in re.finditer(r"[0-9]+", line):
+        assert peel_texts(f"{line[: number.start()]}{'9' * 5_000}{line[number.end() :]}")
 
 
 def test_every_example_has_a_name_of_its_own():

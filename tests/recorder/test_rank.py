@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from nccl_logscan.recorder import read_dump
-from nccl_logscan.recorder.rank import rank_in_name
+from nccl_logscan.recorder.rank import rank_in_dump_name
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ from nccl_logscan.recorder.rank import rank_in_name
     ],
 )
 def test_a_files_name_tells_the_rank(name, rank):
-    assert rank_in_name(name) == rank
+    assert rank_in_dump_name(name) == rank
 
 
 def dump_of(name, entries=(), **ranks):

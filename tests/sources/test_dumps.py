@@ -8,12 +8,12 @@ import json
 import lzma
 import os
 import pickle
-import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
 import zstandard
+from archives import tar
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -61,16 +61,6 @@ OTHERS = {
     "a JSON log about dumps": b'{"log":"{\\"pg_config\\": {}, \\"entries\\": []}","stream":"stderr"}\n',
     "a log that quotes a dump": b'vm:1:2 [0] NCCL INFO {"pg_config": {}, "entries": []}\n',
 }
-
-
-def tar(members, mode="w"):
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode=mode) as archive:
-        for name, content in members.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-    return packed.getvalue()
 
 
 def written(tmp_path, name, content):

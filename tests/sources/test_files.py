@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
+from archives import tar
 
 from nccl_logscan.errors import InputError
 from nccl_logscan.sources import Kind, Limits, natural, open_sources
@@ -45,16 +46,6 @@ def only(path, **options):
 
 def count(source):
     return sum(1 for _ in source.lines())
-
-
-def tar(members, mode="w"):
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode=mode) as archive:
-        for name, content in members.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-    return packed.getvalue()
 
 
 # --- one file ---

@@ -5,7 +5,7 @@ from __future__ import annotations
 from nccl_logscan.diagnosis.detectors.actors import Actors
 from nccl_logscan.diagnosis.detectors.adapters import Adapters
 from nccl_logscan.diagnosis.detectors.desync_report import DesyncReport
-from nccl_logscan.diagnosis.detectors.detection import Detection, Detector, Scene
+from nccl_logscan.diagnosis.detectors.detection import Detection, Detector
 from nccl_logscan.diagnosis.detectors.fingerprints import Fingerprints
 from nccl_logscan.diagnosis.detectors.hang import Hang
 from nccl_logscan.diagnosis.detectors.heterogeneity import Heterogeneity
@@ -40,4 +40,4 @@ DETECTORS: tuple[type[Detector], ...] = (
 DETECTOR_NAMES = frozenset(name for detector in DETECTORS for name in detector.names)
 """The names that a rule's `match.detector` may give."""
 
-__all__ = ["DETECTORS", "DETECTOR_NAMES", "Detection", "Detector", "Scene"]
+__all__ = ["DETECTORS", "DETECTOR_NAMES", "Detection", "Detector"]

@@ -11,11 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, captured, excerpt_of
+from nccl_logscan.diagnosis.detectors.detection import Detection, captured, excerpt_of
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.places import pid_in_name
 from nccl_logscan.diagnosis.sayer import Who, who
+from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event
+from nccl_logscan.numbers import whole
 
 _LIMIT = 65_536
 _REPORTS = 256
@@ -82,9 +84,9 @@ class Actors:
         if event.at.line > report.line + _FOLLOWING:
             del self._open[event.at.source]
         elif found := _FIELD.match(event.message[:80]):
-            if found[1] == "pid" and found[2].isdigit() and len(found[2]) < 10:
-                report.pid = int(found[2])
-            elif found[1] == "ip":
+            if found[1] == "pid":
+                report.pid = whole(found[2])
+            else:
                 report.address = found[2]
 
     def _worker(self, event: Event) -> None:

@@ -13,10 +13,12 @@ from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
 from nccl_logscan.diagnosis.comparison import odd_one_out
-from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, captured, excerpt_of
+from nccl_logscan.diagnosis.detectors.detection import Detection, captured, excerpt_of
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.host_names import short_host
+from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event, HostFact, NcclEnv, NcclNetwork
+from nccl_logscan.numbers import whole
 from nccl_logscan.taxonomy import Category, Role
 
 _LIMIT = 4_096
@@ -115,7 +117,7 @@ class Adapters:
     def _wish(self, event: NcclEnv) -> None:
         wishes = self._of_host(event)
         if event.name == "NCCL_IB_GID_INDEX":
-            wishes.gid_index = int(event.value) if event.value.isascii() and event.value.isdigit() else None
+            wishes.gid_index = whole(event.value)
         elif not event.value.startswith("^"):
             names = event.value[:2_000].lstrip("=").split(",")
             wishes.named = frozenset(name.partition(":")[0].strip() for name in names[:64])

@@ -6,30 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
-from nccl_logscan.diagnosis.clocks import Clocks
-from nccl_logscan.diagnosis.endings import Endings
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
-from nccl_logscan.diagnosis.findings import Finding
-from nccl_logscan.diagnosis.gpus import Gpus
-from nccl_logscan.diagnosis.hang.recordings import Recordings
-from nccl_logscan.diagnosis.identity import Identity
+from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event
 
 _BRIEF = 400
-
-
-@dataclass(frozen=True, slots=True)
-class Scene:
-    """What is known when all inputs have passed: who is who and on which GPU, how it ended, what the rules found, what
-    dumps hold, and which clocks can be compared.
-    """
-
-    identity: Identity
-    gpus: Gpus
-    endings: Endings
-    findings: tuple[Finding, ...]
-    recordings: Recordings
-    clocks: Clocks
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
-from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, brief_excerpt_of, captured
+from nccl_logscan.diagnosis.detectors.detection import Detection, brief_excerpt_of, captured
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.hang.accounts import shared_sources
 from nccl_logscan.diagnosis.hang.mismatch import odd_ones
 from nccl_logscan.diagnosis.sayer import Who, who
+from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event, TorchMismatch
 
 _LIMIT = 16_384

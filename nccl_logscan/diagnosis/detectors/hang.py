@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import ClassVar, NamedTuple
 
-from nccl_logscan.diagnosis.detectors.detection import Detection, Scene
+from nccl_logscan.diagnosis.detectors.detection import Detection, captured
 from nccl_logscan.diagnosis.excerpts import TEXT_LIMIT, Excerpt, Site
 from nccl_logscan.diagnosis.groups import guid_of
 from nccl_logscan.diagnosis.hang.accounts import Account, Accounts, GroupNames
@@ -19,6 +19,7 @@ from nccl_logscan.diagnosis.hang.progress import UNKNOWN, WORLD, Progress, Stand
 from nccl_logscan.diagnosis.hang.recordings import Recordings
 from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.diagnosis.sayer import who
+from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.diagnosis.verdict import RankStanding, TimelineEntry
 from nccl_logscan.events.model import (
     Event,
@@ -248,10 +249,7 @@ def _sites_of_mismatch(mismatch: Mismatch, ordered: list[int], recordings: Recor
 def _waited_for(
     progress: Progress, sides: tuple[Progress, Progress], stage: _Stage, scene: Scene
 ) -> Iterator[Detection]:
-    identity = scene.identity
-    world = max(identity.world_size or 0, max(progress.standings) + 1)
-    told_in = stage.told_in
-    roll = Roll(world, (identity.stated_world or 0) >= world, lambda rank: identity.hears(rank, told_in))
+    roll = _roll(progress, stage, scene.identity)
     blame = find_blame(progress, roll, stage.recordings)
     denied = _denied(blame, sides[0])
     if denied:
@@ -260,24 +258,21 @@ def _waited_for(
             blame = replace(blame, accused=None)
     if blame is None or (blame.fault is Fault.ABSENT and len(blame.ranks) > blame.needed):
         return
-    shown = ", ".join(str(rank) for rank in blame.ranks[:_NAMED]) + (", ..." if len(blame.ranks) > _NAMED else "")
     accounts, orders = _proof(
         [*blame.ranks[:3], *blame.waiting[:4]], stage, blame.group, blame.wait.sequence, heard=blame.ranks[:1]
     )
-    captures = {
-        "waiting": str(blame.needed),
-        "collective": _operation(blame, progress),
-        "sequence": "?" if blame.wait.sequence is None else str(blame.wait.sequence),
-        "ranks": shown,
-    }
-    if blame.accused is not None:
-        captures["rank"] = str(blame.accused)
     yield Detection(
         _DETECTORS[blame.fault],
         tuple(accounts),
         min(orders),
         max(orders),
-        captures,
+        captured(
+            waiting=blame.needed,
+            collective=_operation(blame, progress),
+            sequence="?" if blame.wait.sequence is None else blame.wait.sequence,
+            ranks=", ".join(map(str, blame.ranks[:_NAMED])) + (", ..." if len(blame.ranks) > _NAMED else ""),
+            rank=blame.accused,
+        ),
         blame.ranks if len(blame.ranks) <= _NAMED and (blame.accused is not None or len(blame.ranks) > 1) else (),
         count=max(len(blame.ranks), 1),
         notes=(*_notes(blame, stage), *(denied or _agreement(sides, roll))),
@@ -307,6 +302,16 @@ def _bare(operation: str | None) -> str:
     return (operation or "").replace("_", "").lower()
 
 
+def _roll(progress: Progress, stage: _Stage, identity: Identity) -> Roll:
+    """Who there is, as far as inputs tell, and whose silence in the watchdogs' inputs would mean something."""
+    world = max(identity.world_size or 0, max(progress.standings) + 1)
+    return Roll(
+        world,
+        stated=(identity.stated_world or 0) >= world,
+        heard=lambda rank: identity.hears(rank, stage.told_in),
+    )
+
+
 def _came_late(stage: _Stage) -> Iterator[Detection]:
     """The rank that came in the end, later than the others' time-out; only the dumps' times tell."""
     late = find_late(stage.recordings)
@@ -319,14 +324,14 @@ def _came_late(stage: _Stage) -> Iterator[Detection]:
         tuple(excerpts),
         min(orders),
         max(orders),
-        {
-            "rank": str(late.rank),
-            "collective": late.operation,
-            "sequence": str(late.sequence),
-            "seconds": f"{late.seconds:.1f}",
-            "timeout": f"{late.timeout:g}",
-            "process_group": late.group,
-        },
+        captured(
+            rank=late.rank,
+            collective=late.operation,
+            sequence=late.sequence,
+            seconds=f"{late.seconds:.1f}",
+            timeout=f"{late.timeout:g}",
+            process_group=late.group,
+        ),
         (late.rank,),
     )
 

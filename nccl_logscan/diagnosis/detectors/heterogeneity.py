@@ -15,17 +15,18 @@ from nccl_logscan.diagnosis.comparison import (
     facts_of,
     tells_facts,
 )
-from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, captured, excerpt_of
+from nccl_logscan.diagnosis.detectors.detection import Detection, captured, excerpt_of
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.findings import Evidence, Finding
+from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event, LogText, NcclEnv, NcclInit, NcclNetwork
+from nccl_logscan.numbers import whole
 from nccl_logscan.position import Origin
 
 _EXCERPTS = 1_024
 _HOSTS = 4_096
 _TABLE_HOST = re.compile(r"\bPid +\d+ on +(\S+) +device")
 _SOCKET = "Socket"
-_DIGITS = 8
 _OLD_DRIVER = "old-driver"
 _DRIVERS = ("CUDA driver", "GPU driver")
 
@@ -178,10 +179,8 @@ def _hosts_of(finding: Finding, scene: Scene) -> Iterator[str]:
 
 def _with_driver(finding: Finding, drivers: Compared | None) -> tuple[str, ...]:
     """The hosts whose driver serves the version of CUDA that a refusal found."""
-    found = finding.captures.get("driver", "")
-    if drivers is None or not (found.isascii() and found.isdigit() and len(found) < _DIGITS):
-        return ()
-    return drivers.hosts().get(cuda_version(int(found)), ())
+    found = whole(finding.captures.get("driver"))
+    return () if drivers is None or found is None else drivers.hosts().get(cuda_version(found), ())
 
 
 def _excerpt(line: Evidence) -> Excerpt:

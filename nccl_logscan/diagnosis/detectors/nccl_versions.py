@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from nccl_logscan.diagnosis.comparison import Compared, Holder
-from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, brief_excerpt_of, captured
+from nccl_logscan.diagnosis.detectors.detection import Detection, brief_excerpt_of, captured
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.diagnosis.sayer import Who, who
+from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event, NcclVersion
 
 _Version = tuple[int, ...]

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import ClassVar
 
-from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, brief_excerpt_of
+from nccl_logscan.diagnosis.detectors.detection import Detection, brief_excerpt_of
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.host_names import by_lower_case, host_in_name
+from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event
 
 _LIMIT = 65_536

@@ -13,9 +13,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, captured, excerpt_of
+from nccl_logscan.diagnosis.detectors.detection import Detection, captured, excerpt_of
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.sayer import Who, who
+from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event, LossScale, TrainStep
 
 _LIMIT = 4_096

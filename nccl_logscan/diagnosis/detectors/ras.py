@@ -11,9 +11,10 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from nccl_logscan.diagnosis.addresses import AddressBook
-from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, captured, excerpt_of
+from nccl_logscan.diagnosis.detectors.detection import Detection, captured, excerpt_of
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.sayer import Who
+from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event, NcclInfo, NcclNetwork, NcclRas
 from nccl_logscan.taxonomy import Role
 

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, brief_excerpt_of, excerpt_of
+from nccl_logscan.diagnosis.detectors.detection import Detection, brief_excerpt_of, excerpt_of
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.sayer import Who, who
+from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event, LogText, NcclChannel, NcclInit, NcclNetwork
 from nccl_logscan.taxonomy import Role
 

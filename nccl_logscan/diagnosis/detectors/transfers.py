@@ -6,19 +6,19 @@ lines, ranks and channels repeat them; one pair alone accuses nobody.
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 from typing import ClassVar, NamedTuple
 
 from nccl_logscan.diagnosis.addresses import AddressBook, Ends, is_address
-from nccl_logscan.diagnosis.detectors.detection import Detection, Scene, brief_excerpt_of
+from nccl_logscan.diagnosis.detectors.detection import Detection, brief_excerpt_of
 from nccl_logscan.diagnosis.detectors.ports import listed
-from nccl_logscan.diagnosis.excerpts import Excerpt, Site
+from nccl_logscan.diagnosis.excerpts import Site
 from nccl_logscan.diagnosis.findings import Finding
-from nccl_logscan.diagnosis.sayer import Who, who
+from nccl_logscan.diagnosis.pairs import Pair, Vote, bad_end, pairs_of, with_hosts
+from nccl_logscan.diagnosis.routes import Routes
+from nccl_logscan.diagnosis.sayer import who
+from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event, NcclChannel, NcclNetwork, NcclTrail
 from nccl_logscan.events.transfers import FailedTransfer, Manner, failed_transfer
 from nccl_logscan.position import Instant
@@ -26,14 +26,8 @@ from nccl_logscan.position import Instant
 _LIMIT = 65_536
 _PARTNERS = 256
 _SHOWN = 5
-# A third of a bad end's pairs may be other pairs: processes that leave break connections of their own.
-_STRAY = 3
 _ON_A_RAIL = 3
 _LOST = "lost-peer"
-_CERTAIN = 3
-_FEW = 5
-# What fails at once is reported within seconds; a neighbour of who gave up finds out after time-outs of its own.
-_LATER = timedelta(seconds=10)
 
 
 class _Seen(NamedTuple):
@@ -43,29 +37,6 @@ class _Seen(NamedTuple):
     host: str | None
     pid: int | None
     transfer: FailedTransfer
-
-
-@dataclass(slots=True)
-class _Vote:
-    """A failed transfer as one process reported it first."""
-
-    excerpt: Excerpt
-    sayer: Who
-    transfer: FailedTransfer
-    order: int
-
-
-@dataclass(slots=True)
-class _Pair:
-    """Two ends between which transfers failed, the names in order, with who says so."""
-
-    ends: tuple[str, str]
-    votes: list[_Vote] = field(default_factory=list)
-    observers: set[str] = field(default_factory=set)
-
-    def other(self, end: str) -> str:
-        """Return the end that is not `end`."""
-        return self.ends[1] if self.ends[0] == end else self.ends[0]
 
 
 class Transfers:
@@ -99,7 +70,7 @@ class Transfers:
 
     def __init__(self) -> None:
         self._book = AddressBook()
-        self._votes: dict[_Seen, _Vote] = {}
+        self._votes: dict[_Seen, Vote] = {}
         self._latest: dict[tuple[str, int | None], _Seen] = {}
         self._adapters: dict[str, set[str]] = {}
         self._routes = Routes()
@@ -147,7 +118,7 @@ class Transfers:
         if len(self._latest) < _LIMIT or (seen.source, seen.pid) in self._latest:
             self._latest[seen.source, seen.pid] = seen
         if seen not in self._votes and len(self._votes) < _LIMIT:
-            self._votes[seen] = _Vote(brief_excerpt_of(event, site), who(event), transfer, site.order)
+            self._votes[seen] = Vote(brief_excerpt_of(event, site), who(event), transfer, site.order)
 
     def _trail(self, event: NcclTrail) -> None:
         """RAS, NCCL's monitoring, has connections of its own whose loss fails no job: its trail follows the line."""
@@ -158,17 +129,17 @@ class Transfers:
         """Yield the bad end, adapter or undecided ends of each kind of failure."""
         if not self._votes:
             return
-        votes = _with_hosts(self._votes.values(), scene)
+        votes = with_hosts(self._votes.values(), scene)
         ends = self._ends(votes, scene)
         rdma = [said for said in votes if said[0].transfer.rdma and said[0].transfer.manner in _OF_THE_FABRIC]
         tcp = [said for said in votes if not said[0].transfer.rdma and said[0].transfer.manner is Manner.UNANSWERED]
         closed = [said for said in votes if said[0].transfer.manner is Manner.CLOSED]
         if any(vote.transfer.manner is Manner.UNANSWERED for vote, _ in rdma):
-            yield from self._of_the_fabric(_pairs(rdma, ends, scene), scene)
-        yield from _of_connections(_pairs(tcp, ends, scene), scene)
-        yield from _of_processes(_pairs(closed, ends, scene), self._voices, scene)
+            yield from self._of_the_fabric(pairs_of(rdma, ends, scene), scene)
+        yield from _of_connections(pairs_of(tcp, ends, scene), scene)
+        yield from _of_processes(pairs_of(closed, ends, scene), self._voices, scene)
 
-    def _ends(self, votes: Iterable[tuple[_Vote, str | None]], scene: Scene) -> Ends:
+    def _ends(self, votes: Iterable[tuple[Vote, str | None]], scene: Scene) -> Ends:
         for vote, host in votes:
             transfer = vote.transfer
             if transfer.peer_alias is not None:
@@ -181,14 +152,13 @@ class Transfers:
 
     # --- InfiniBand, RoCE, EFA ---------------------------------------------------------------------------
 
-    def _of_the_fabric(self, pairs: list[_Pair], scene: Scene) -> Iterator[Detection]:
-        bad = _bad_end(pairs, scene.identity.hosts)
+    def _of_the_fabric(self, pairs: list[Pair], scene: Scene) -> Iterator[Detection]:
+        bad = bad_end(pairs, scene.identity.hosts)
         if bad is not None:
             rank = _only_rank(bad, scene)
             if rank is None:
-                rank = self._routes.rank_at(
-                    bad, [vote for pair in pairs if bad in pair.ends for vote in pair.votes], scene
-                )
+                against = (vote.sayer for pair in pairs if bad in pair.ends for vote in pair.votes)
+                rank = self._routes.rank_at(bad, against, scene)
             yield _accusation("transfers-one-end", bad, pairs, scene, rank=rank, adapter=self._adapter_of(bad, pairs))
             return
         adapter = self._rail(pairs, scene)
@@ -199,7 +169,7 @@ class Transfers:
         elif pairs:
             yield _undecided("transfers-undecided", pairs)
 
-    def _adapter_of(self, bad: str, pairs: Iterable[_Pair]) -> str | None:
+    def _adapter_of(self, bad: str, pairs: Iterable[Pair]) -> str | None:
         """The one adapter of the bad end that failed: by its own lines, or by those of all its peers.
 
         NCCL prints the reporter's adapter; the far one has the same name where rails are kept, so peers must agree.
@@ -212,7 +182,7 @@ class Transfers:
         has = self._adapters.get(bad)
         return adapter if own or not has or adapter in has else None
 
-    def _rail(self, pairs: list[_Pair], scene: Scene) -> str | None:
+    def _rail(self, pairs: list[Pair], scene: Scene) -> str | None:
         """The adapter through which all failed transfers went, on most hosts of the job, which have others too."""
         adapter = _common_adapter(pairs)
         hosts = {end for pair in pairs for end in pair.ends}
@@ -230,17 +200,17 @@ _OF_THE_FABRIC = frozenset({Manner.UNANSWERED, Manner.STALLED, Manner.REJECTED})
 # --- TCP -------------------------------------------------------------------------------------------------
 
 
-def _of_connections(pairs: list[_Pair], scene: Scene) -> Iterator[Detection]:
-    bad = _bad_end(pairs, scene.identity.hosts)
+def _of_connections(pairs: list[Pair], scene: Scene) -> Iterator[Detection]:
+    bad = bad_end(pairs, scene.identity.hosts)
     if bad is not None:
         yield _accusation("connections-one-end", bad, pairs, scene, rank=_only_rank(bad, scene))
     elif len({observer for pair in pairs for observer in pair.observers}) > 1:
         yield _undecided("connections-undecided", pairs)
 
 
-def _of_processes(pairs: list[_Pair], voices: Voices, scene: Scene) -> Iterator[Detection]:
+def _of_processes(pairs: list[Pair], voices: Voices, scene: Scene) -> Iterator[Detection]:
     """Who died first is hung up on by nobody's fault but its own; those who follow it hang up too."""
-    bad = _bad_end(pairs, scene.identity.hosts) or _silent_end(pairs, scene) or _other_host(pairs, scene)
+    bad = bad_end(pairs, scene.identity.hosts) or _silent_end(pairs, scene) or _other_host(pairs, scene)
     if bad is None:
         return
     rank = _only_rank(bad, scene)
@@ -269,7 +239,7 @@ class Voices:
         return len(self.timed_out) > 1 and bool(sources & self.heard) and not sources & self.timed_out
 
 
-def _before_time_outs(hung_up: Detection, pairs: Iterable[_Pair], voices: Voices, scene: Scene) -> bool:
+def _before_time_outs(hung_up: Detection, pairs: Iterable[Pair], voices: Voices, scene: Scene) -> bool:
     """Whether the end was gone before ranks gave up waiting, who hang up, too.
 
     It was if the order of one file or times say so, or if those who saw it leave had no time-out of their own, while
@@ -300,7 +270,7 @@ def _is_before_waiting(one: tuple[str, int, Instant | None], waited: Finding, sc
     return when is not None and all(end is not None and scene.clocks.order(when, end) == -1 for end in ends)
 
 
-def _silent_end(pairs: list[_Pair], scene: Scene) -> str | None:
+def _silent_end(pairs: list[Pair], scene: Scene) -> str | None:
     """Of the ends that others saw leave, the one that saw nobody leave, where each end is one process.
 
     Where a host has several processes, others of it may complain of the first to die; where a file is missing, so may
@@ -318,7 +288,7 @@ def _silent_end(pairs: list[_Pair], scene: Scene) -> str | None:
     return silent[0] if single else None
 
 
-def _other_host(pairs: list[_Pair], scene: Scene) -> str | None:
+def _other_host(pairs: list[Pair], scene: Scene) -> str | None:
     """In a job of two hosts, the one that hung up while the other complained; None if both did."""
     if len(pairs) != 1 or set(pairs[0].ends) != set(scene.identity.hosts) or len(pairs[0].observers) != 1:
         return None
@@ -326,58 +296,11 @@ def _other_host(pairs: list[_Pair], scene: Scene) -> str | None:
     return pairs[0].other(observer)
 
 
-def _quiet(end: str, pairs: Iterable[_Pair], scene: Scene) -> int | None:
+def _quiet(end: str, pairs: Iterable[Pair], scene: Scene) -> int | None:
     """The one rank of the job that did not complain of another, if it is of this end."""
     said = (scene.identity.rank_of(vote.sayer) for pair in pairs for vote in pair.votes)
     silent = scene.identity.absent(rank for rank in said if rank is not None)
     return silent[0] if len(silent) == 1 and silent[0] in scene.gpus.ranks_on(end) else None
-
-
-# --- Ranks -----------------------------------------------------------------------------------------------
-
-_HOP = re.compile(r": (\d{1,7})(?:\[\w{1,20}\])? -> (\d{1,7})(?:\[\w{1,20}\])? \[(send|receive)\] via NET/", re.ASCII)
-
-
-class Routes:
-    """Whom each process exchanges data with over the network, from the channel lines of NCCL (2.4 on)."""
-
-    def __init__(self) -> None:
-        self._partners: dict[tuple[str, int], set[int]] = {}
-        self._relayed = False
-
-    def learn(self, event: NcclChannel) -> None:
-        """Learn from a channel that goes over the network. `NET/IB/3(11)`: rank 11 sends in this rank's place."""
-        origin, hop = event.origin, _HOP.search(event.message[:200])
-        if hop is None or origin.host is None or origin.pid is None:
-            return
-        self._relayed = self._relayed or (event.transport is not None and "(" in event.transport)
-        process = (origin.host, origin.pid)
-        if process in self._partners or len(self._partners) < _LIMIT:
-            partners = self._partners.setdefault(process, set())
-            if len(partners) < _PARTNERS:
-                partners.add(int(hop[2] if hop[3] == "send" else hop[1]))
-
-    def rank_at(self, bad: str, votes: Iterable[_Vote], scene: Scene) -> int | None:
-        """Return the one rank of the bad end with which all the failed transfers were; None if it can't be told.
-
-        A channel line gives ranks of its communicator and not which one that is: only a job with one size of
-        communicator is sure of them.
-        """
-        if self._relayed or not scene.gpus.one_size:
-            return None
-        there = set(scene.gpus.ranks_on(bad))
-        met: set[int] = set()
-        for vote in votes:
-            sayer = vote.sayer
-            if sayer.host == bad:
-                rank = scene.identity.rank_of(sayer)
-                candidates = set() if rank is None else {rank}
-            else:
-                candidates = self._partners.get((sayer.host or "", sayer.pid or 0), set()) & there
-            if not candidates:
-                return None
-            met |= candidates
-        return met.pop() if len(met) == 1 else None
 
 
 def _only_rank(end: str, scene: Scene) -> int | None:
@@ -385,132 +308,11 @@ def _only_rank(end: str, scene: Scene) -> int | None:
     return ranks[0] if len(ranks) == 1 else None
 
 
-# --- Pairs -----------------------------------------------------------------------------------------------
-
-
-def _pairs(votes: Iterable[tuple[_Vote, str | None]], ends: Ends, scene: Scene) -> list[_Pair]:
-    """Return the pairs of hosts; a vote whose ends are not known, or are of one host, is none."""
-    pairs: dict[tuple[str, str], _Pair] = {}
-    for vote, host in votes:
-        peer = ends.named(vote.transfer.peer)
-        if host is None or peer is None or peer == host:
-            continue
-        both = (host, peer) if host < peer else (peer, host)
-        pair = pairs.setdefault(both, _Pair(both))
-        pair.votes.append(vote)
-        pair.observers.add(host)
-    known = list(pairs.values())
-    return _joined(known, scene)
-
-
-def _joined(pairs: list[_Pair], scene: Scene) -> list[_Pair]:
-    """Give the one address that several hosts accuse the name of the one host that accuses nothing but other addresses.
-
-    Without NCCL's INFO lines no address has a host, so that a bad end is two: the host that could reach nobody, and the
-    address that nobody could reach. Of three hosts it must be so. Of a few more, that host may be the neighbour of both
-    who gave up over a silent one, unless it complained before them.
-    """
-    accused: dict[str, set[str]] = {}
-    for pair in pairs:
-        for observer in pair.observers:
-            accused.setdefault(pair.other(observer), set()).add(observer)
-    shared = [end for end, by in accused.items() if len(by) > 1]
-    observers = set[str]().union(*accused.values())
-    if len(shared) != 1 or not is_address(shared[0]):
-        return pairs
-    if not all(is_address(end) or end in accused[shared[0]] for end in accused):
-        return pairs
-    alone = observers - accused[shared[0]]
-    others = accused.keys() - {shared[0]}
-    mutual = bool(others) and others <= accused[shared[0]]
-    if len(alone) != 1 or (len(others) != len(accused[shared[0]]) and not mutual):
-        return pairs
-    host = alone.pop()
-    if _CERTAIN < len(scene.identity.hosts) <= _FEW and not _complained_first(host, pairs, scene):
-        return pairs
-    return [_renamed(pair, shared[0], host) for pair in pairs]
-
-
-def _complained_first(host: str, pairs: Iterable[_Pair], scene: Scene) -> bool:
-    firsts = [(pair, min(pair.votes, key=lambda vote: vote.order)) for pair in pairs]
-    own = [vote for pair, vote in firsts if host in pair.observers]
-    others = [vote for pair, vote in firsts if host not in pair.observers]
-    return any(all(_is_before(mine, other, scene) for other in others) for mine in own)
-
-
-def _is_before(one: _Vote, other: _Vote, scene: Scene) -> bool:
-    mine, its = one.excerpt, other.excerpt
-    if mine.at.source == its.at.source:
-        return one.order < other.order
-    return mine.when is not None and its.when is not None and scene.clocks.order(mine.when, its.when) == -1
-
-
-def _renamed(pair: _Pair, address: str, host: str) -> _Pair:
-    if address not in pair.ends:
-        return pair
-    other = pair.other(address)
-    return _Pair((host, other) if host < other else (other, host), pair.votes, pair.observers)
-
-
-def _with_hosts(votes: Iterable[_Vote], scene: Scene) -> list[tuple[_Vote, str | None]]:
-    """Return votes with the host of who cast them; None where neither the line nor the rank tells."""
-    by_rank: dict[int, str | None] = {}
-    said: list[tuple[_Vote, str | None]] = []
-    for vote in votes:
-        host = vote.sayer.host
-        rank = scene.identity.rank_of(vote.sayer) if host is None else None
-        if rank is not None:
-            if rank not in by_rank:
-                by_rank[rank] = scene.identity.host_of(rank)
-            host = by_rank[rank]
-        said.append((vote, host))
-    return said
-
-
-def _bad_end(pairs: list[_Pair], spoke: Iterable[str]) -> str | None:
-    """Return the end that the pairs have in common; None if one pair, or no end, or more than one stands out.
-
-    At least two of the others must have spoken, or their silence about each other would say nothing.
-    """
-    others: dict[str, set[str]] = {}
-    for pair in pairs:
-        for end in pair.ends:
-            others.setdefault(end, set()).add(pair.other(end))
-    told = set(spoke)
-    bad = [end for end, met in others.items() if len(met & told) > 1 and _follow_from(end, pairs)]
-    return bad[0] if len(bad) == 1 else None
-
-
-def _follow_from(bad: str, pairs: list[_Pair]) -> bool:
-    """Whether pairs without this end are few and apart, or known to have failed long after those with it."""
-    stray = [pair for pair in pairs if bad not in pair.ends]
-    if not stray:
-        return True
-    touched = Counter(end for pair in stray for end in pair.ends)
-    accused = len(pairs) - len(stray)
-    if len(stray) * _STRAY <= accused and max(touched.values()) == 1:
-        return True
-    firsts = [_first(pair) for pair in pairs if bad in pair.ends]
-    return all(_long_after(_first(pair), first) for pair in stray for first in firsts)
-
-
-def _first(pair: _Pair) -> Instant | None:
-    """The time of the line of a pair that was read first: a file's own lines are in order."""
-    return min(pair.votes, key=lambda vote: vote.order).excerpt.when
-
-
-def _long_after(when: Instant | None, first: Instant | None) -> bool:
-    """Whether a pair is known to have failed so much later that it is no part of one outage."""
-    if when is None or first is None or first.order_to(when) != -1:
-        return False
-    return when.value - first.value >= _LATER
-
-
 # --- Words -----------------------------------------------------------------------------------------------
 
 
 def _accusation(
-    name: str, bad: str, pairs: list[_Pair], scene: Scene, *, rank: int | None, adapter: str | None = None
+    name: str, bad: str, pairs: list[Pair], scene: Scene, *, rank: int | None, adapter: str | None = None
 ) -> Detection:
     against = [pair for pair in pairs if bad in pair.ends]
     place = f"the host at {bad}" if is_address(bad) else f"host {bad}"
@@ -526,7 +328,7 @@ def _accusation(
     return _detection(name, against, captures, () if rank is None else (rank,))
 
 
-def _voters(pairs: Iterable[_Pair], bad: str, scene: Scene) -> str:
+def _voters(pairs: Iterable[Pair], bad: str, scene: Scene) -> str:
     """`5 ranks of 3 hosts`."""
     votes = [vote for pair in pairs for vote in pair.votes]
     hosts = {pair.other(bad) for pair in pairs}
@@ -535,23 +337,23 @@ def _voters(pairs: Iterable[_Pair], bad: str, scene: Scene) -> str:
     return f"{told}{len(hosts)} host{'s' if len(hosts) != 1 else ''}"
 
 
-def _undecided(name: str, pairs: list[_Pair]) -> Detection:
+def _undecided(name: str, pairs: list[Pair]) -> Detection:
     ends = list(dict.fromkeys(end for pair in pairs for end in pair.ends))
     adapter = _common_adapter(pairs)
     captures = {"ends": listed(ends)} | ({} if adapter is None else {"adapter": adapter})
     return replace(_detection(name, pairs, captures), hosts=tuple(ends[:_PARTNERS]))
 
 
-def _common_adapter(pairs: Iterable[_Pair]) -> str | None:
+def _common_adapter(pairs: Iterable[Pair]) -> str | None:
     """The adapter through which all the transfers went that failed; None if several did, or a line names none."""
     adapters = {vote.transfer.adapter for pair in pairs for vote in pair.votes}
     return adapters.pop() if len(adapters) == 1 else None
 
 
-def _detection(name: str, pairs: list[_Pair], captures: Mapping[str, str], ranks: tuple[int, ...] = ()) -> Detection:
+def _detection(name: str, pairs: list[Pair], captures: Mapping[str, str], ranks: tuple[int, ...] = ()) -> Detection:
     """The evidence is one line a pair, those first read first."""
     votes = sorted((vote for pair in pairs for vote in pair.votes), key=lambda vote: vote.order)
-    firsts = sorted((min(pair.votes, key=lambda vote: vote.order) for pair in pairs), key=lambda vote: vote.order)
+    firsts = sorted((pair.first for pair in pairs), key=lambda vote: vote.order)
     host = captures.get("host")
     return Detection(
         name,

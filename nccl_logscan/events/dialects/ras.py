@@ -11,9 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from nccl_logscan.events.dialects.table import Reader, whole
+from nccl_logscan.events.dialects.table import Reader
 from nccl_logscan.events.model import Event, NcclDriver, NcclRas, NcclVersion, told_by
 from nccl_logscan.lines.model import LogLine
+from nccl_logscan.numbers import whole
 from nccl_logscan.position import Position
 
 HEADS = (
@@ -243,6 +244,7 @@ _TOKEN = re.compile(
     r"|(?P<mark>[{}\[\]])"
 )
 _DEEPEST = 12
+_INT64_DIGITS = 18
 
 
 @dataclass(slots=True)
@@ -317,7 +319,7 @@ class RasJson:
     def _value(self, line: LogLine, key: str, value: str) -> tuple[Event, ...]:
         member, stack = self._member, self._stack
         if stack[-1:] == ["collective_counts"] and member is not None:
-            if len(member.counts) < _FEW and (count := _integer(value)) is not None:
+            if len(member.counts) < _FEW and (count := whole(value, _INT64_DIGITS)) is not None:
                 member.counts[key] = count
         elif member is not None and len(member.told) < _FEW:
             member.told[key] = value
@@ -349,7 +351,7 @@ class RasJson:
         return (self._event(line, member, state),)
 
     def _failed(self, line: LogLine, member: _Member) -> tuple[Event, ...]:
-        codes = (_integer(member.told.get(name, "0")) or 0 for name in ("init_state", "async_error"))
+        codes = (whole(member.told.get(name, "0"), _INT64_DIGITS) or 0 for name in ("init_state", "async_error"))
         return tuple(
             self._event(line, member, "error", said=_RESULTS.get(code, f"error {code}"))
             for code in codes
@@ -369,7 +371,7 @@ class RasJson:
 
     def _compared(self, line: LogLine) -> tuple[Event, ...]:
         """The counts that differ within a communicator: each share of ranks, and the members of small ones."""
-        size = _integer(self._comm.get("size", "")) or 1
+        size = whole(self._comm.get("size", ""), _INT64_DIGITS) or 1
         events: list[Event] = [self._event(line, _Member(line.at, dict(self._comm)), "summary", count=size)]
         for operation, shares in self._shares.items():
             if len(shares) < 2:
@@ -397,11 +399,11 @@ class RasJson:
             **told_by(line),
             state=state,
             comm=comm.get("hash"),
-            nranks=_integer(comm.get("size", "")),
-            rank=_integer(told.get("rank", "")),
+            nranks=whole(comm.get("size", ""), _INT64_DIGITS),
+            rank=whole(told.get("rank", ""), _INT64_DIGITS),
             peer=told.get("host"),
-            peer_pid=_integer(told.get("pid", "")),
-            gpu=_integer(told.get("cuda_dev", "")),
+            peer_pid=whole(told.get("pid", ""), _INT64_DIGITS),
+            gpu=whole(told.get("cuda_dev", ""), _INT64_DIGITS),
             **more,
         )
         said = ", ".join(f'"{name}": {value}' for name, value in (told or comm).items())
@@ -414,8 +416,3 @@ def _versions(line: LogLine, key: str, value: str) -> tuple[Event, ...]:
     if key == "cuda_driver_version" and (version := whole(value)) is not None:
         return (NcclDriver(**told_by(line), cuda_driver=version),)
     return ()
-
-
-def _integer(text: str) -> int | None:
-    """A decimal number that 64 bits hold; None for any other text."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None

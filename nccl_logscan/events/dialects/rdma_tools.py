@@ -13,9 +13,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from nccl_logscan.events.dialects.table import Reader, fact, whole
+from nccl_logscan.events.dialects.table import Reader, fact
 from nccl_logscan.events.model import Event
 from nccl_logscan.lines.model import LogLine
+from nccl_logscan.numbers import whole
 
 HEADS = (
     "CA '",

@@ -34,8 +34,3 @@ def fact(
     return HostFact(
         **told_by(line, message), tool=tool, name=name, value=value, device=device, port=port, number=number
     )
-
-
-def whole(text: str) -> int | None:
-    """Return a decimal number of at most nine digits; None for any other text."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
