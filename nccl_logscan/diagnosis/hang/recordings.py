@@ -188,7 +188,9 @@ class Recordings:
     def _enter_peers(self, recorded: _Recorded, call: Call, peers: Ends) -> None:
         members = self._members.get(call.group, ())
         if members and max(peers) >= len(members):
-            return  # a damaged name: the group has no such member
+            # A damaged name, since the group has no such member: with whom the call was is not known.
+            recorded.torn, recorded.whole = True, False
+            return
         ends = (members[peers[0]], members[peers[1]]) if members else peers
         unfinished = self._peers.enter(call, ends)
         if unfinished is not None:
