@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from nccl_logscan.diagnosis.clocks import Clocks
@@ -262,3 +264,57 @@ def test_a_scan_does_not_know_of_the_one_before(book, rounds):
     counts = {scan_text(WARN.format("alpha") * 3, rules).findings[0].count for _ in range(rounds)}
 
     assert counts == {3}
+
+
+def _call(number: int, state: str) -> dict[str, object]:
+    return {
+        "record_id": number,
+        "pg_id": 0,
+        "process_group": ["0", "default_pg"],
+        "collective_seq_id": number,
+        "profiling_name": "nccl:all_reduce",
+        "time_created_ns": (1_772_323_200 + number) * 10**9,  # 2026-03-01 00:00 UTC
+        "state": state,
+        "is_p2p": False,
+    }
+
+
+def _dumps(late: int) -> dict[str, str]:
+    """The dumps of four ranks, of which one did not come to call 11."""
+    config = {"0": {"name": "0", "desc": "default_pg", "ranks": "[0, 1, 2, 3]"}}
+    done, waiting = [_call(number, "completed") for number in range(1, 11)], [_call(11, "scheduled")]
+    return {
+        f"fr_{rank}": json.dumps(
+            {"version": "2.10", "pg_config": config, "entries": done if rank == late else done + waiting}
+        )
+        for rank in range(4)
+    }
+
+
+def _timed_out(rank: int) -> str:
+    return (
+        f"[rank{rank}]:[E301 00:10:11.000000000 ProcessGroupNCCL.cpp:616] [Rank {rank}] Watchdog caught collective "
+        "operation timeout: WorkNCCL(SeqNum=11, OpType=ALLREDUCE, NumelIn=64, NumelOut=64, Timeout(ms)=600000) "
+        "ran for 600029 milliseconds before timing out.\n"
+    )
+
+
+def test_a_rank_whose_own_line_says_that_it_waited_is_not_accused_by_its_dump():
+    alone = scan_text(_dumps(late=2), builtin_rulebook())
+    assert alone.diagnosis.culprit.rank == 2
+    logs = {f"rank{rank}.log": _timed_out(rank) if rank != 1 else "[rank1]: alive\n" for rank in range(4)}
+    both = scan_text({**logs, **_dumps(late=2)}, builtin_rulebook())
+    assert both.diagnosis.culprit.rank is None
+    assert "The dumps lack the call" in " ".join(both.diagnosis.reasons)
+
+
+@pytest.mark.parametrize(("day", "culprit"), [(1, 2), (5, None)])
+def test_a_hang_of_days_before_the_last_step_is_none_of_this_run(day, culprit):
+    steps = "".join(f"[2026-03-{day:02} 0{hour}:00:00] step {hour} loss {2 - hour / 10}\n" for hour in range(9))
+    result = scan_text({"train.log": steps, **_dumps(late=2)}, builtin_rulebook())
+    assert result.diagnosis.culprit.rank == culprit
+
+
+def test_of_two_attempts_the_last_one_s_dumps_count():
+    attempts = {f"attempt_{late}/{name}": text for late in (0, 1) for name, text in _dumps(late + 1).items()}
+    assert scan_text(attempts, builtin_rulebook()).diagnosis.culprit.rank == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, timedelta
 from typing import ClassVar
 
 from nccl_logscan.diagnosis.excerpts import Site
@@ -18,11 +19,13 @@ from nccl_logscan.events.model import (
     TrainEnd,
     TrainStep,
 )
+from nccl_logscan.lines import NO_YEAR
 
 _SOURCES = 65_536
 _FAILURES = 4_096
 _STEPS = 64
 _RANKS = 1_024
+_FARTHEST_EAST = timedelta(hours=14)  # where a time without a zone is the earliest in UTC
 
 
 @dataclass(slots=True)
@@ -72,10 +75,14 @@ class _Course:
 
 @dataclass(slots=True)
 class Endings:
-    """Progress and ends by source; every exit that was told."""
+    """Progress and ends by source; every exit that was told.
+
+    `stepped_at`: when the last step was made at the earliest, in seconds since 1970; None where no step has a date.
+    """
 
     failures: list[Event] = field(default_factory=list)
     aborted: bool = False
+    stepped_at: float | None = None
     _courses: dict[str, _Course] = field(default_factory=dict)
     _last_words: dict[str, int] = field(default_factory=dict)
     _superseded: frozenset[str] = frozenset()
@@ -93,6 +100,7 @@ class Endings:
             course = self._courses[event.at.source] = _Course()
         if isinstance(event, TrainStep):
             course.step(event.step, site.order, event.origin.rank)
+            self._learn_time(event)
         elif isinstance(event, TrainEnd):
             rank = event.origin.rank
             rank = rank_in_name(event.at.source) if rank is None else rank
@@ -101,6 +109,14 @@ class Endings:
             self._phase(event.phase, course, site.order)
         elif isinstance(event, ElasticExit | ProcessExit | ProcessSignal):
             self._exit(event, course, site.order)
+
+    def _learn_time(self, event: TrainStep) -> None:
+        when = event.when.value if event.when is not None else None
+        if when is None or when.year == NO_YEAR:
+            return
+        zone = timedelta(0) if when.tzinfo is not None else _FARTHEST_EAST
+        utc = when.replace(tzinfo=when.tzinfo or UTC).timestamp() - zone.total_seconds()
+        self.stepped_at = utc if self.stepped_at is None else max(utc, self.stepped_at)
 
     def close(self, source: str, order: int) -> None:
         """Note that a source has been read to its end and what the order of its last line was."""

@@ -65,3 +65,12 @@ def test_dumps_of_a_thousand_worlds_are_bounded():
     for size in range(1, 1000):
         sets.take(dump(0, calls(*STEP, done=2), {"0": tuple(range(size))}), 0, size)
     assert len([*sets.left_out(0)]) < 64
+
+
+def test_dumps_from_before_the_steps_that_the_log_shows_are_of_an_earlier_run():
+    sets = DumpSets()
+    for order, one in enumerate(job(4, late=3, begun_ns=24 * HOUR)):
+        sets.take(one, 0, order)
+    assert sets.of(0, stepped_at=24 * 3600.0).ranks == (0, 1, 2, 3)
+    assert not sets.of(0, stepped_at=48 * 3600.0)
+    assert "before the log's last step" in "".join(sets.left_out(0))

@@ -216,3 +216,18 @@ def test_thousands_of_ranks_that_wait_in_as_many_calls_tell_nothing_and_take_no_
     dumps = (dump(rank, [replace(last, sequence=rank)], {"0": ranks}) for rank in ranks[1:])
     assert blamed(dumps, world=4096) is None
     assert time.perf_counter() - started < 5
+
+
+def test_two_parts_of_a_split_that_have_one_name_are_two_groups():
+    # Rank 3 is late in its pair; the other pair, which PyTorch 2.5 gives the same name, has gone on.
+    step = [("5", "all_reduce", 8)]
+    pairs = {0: (0, 1), 1: (0, 1), 2: (2, 3), 3: (2, 3)}
+    made = {
+        0: calls(*step * 9, done=9),
+        1: calls(*step * 9, done=9),
+        2: calls(*step * 3, done=2),
+        3: calls(*step * 2, done=2),
+    }
+    blame = blamed(dump(rank, made[rank], {"5": pairs[rank]}) for rank in range(4))
+    assert (blame.fault, blame.accused, blame.waiting) == (Fault.BEHIND, 3, (2,))
+    assert find_mismatches(recordings(dump(rank, made[rank], {"5": pairs[rank]}) for rank in range(4))) == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import ClassVar, NamedTuple
 
@@ -251,6 +251,11 @@ def _waited_for(
 ) -> Iterator[Detection]:
     roll = _roll(progress, stage, scene.identity)
     blame = find_blame(progress, roll, stage.recordings)
+    denied = _denied(blame, sides[0])
+    if denied:
+        blame = find_blame(sides[0], roll)
+        if blame is not None and blame.fault is Fault.ABSENT:
+            blame = replace(blame, accused=None)
     if blame is None or (blame.fault is Fault.ABSENT and len(blame.ranks) > blame.needed):
         return
     accounts, orders = _proof(
@@ -270,7 +275,7 @@ def _waited_for(
         ),
         blame.ranks if len(blame.ranks) <= _NAMED and (blame.accused is not None or len(blame.ranks) > 1) else (),
         count=max(len(blame.ranks), 1),
-        notes=(*_notes(blame, stage), *_agreement(sides, roll)),
+        notes=(*_notes(blame, stage), *(denied or _agreement(sides, roll))),
     )
 
 
@@ -282,6 +287,29 @@ def _roll(progress: Progress, stage: _Stage, identity: Identity) -> Roll:
         stated=(identity.stated_world or 0) >= world,
         heard=lambda rank: identity.hears(rank, stage.told_in),
     )
+
+
+def _denied(blame: Blame | None, told: Progress) -> tuple[str, ...]:
+    """Say so where a rank's own watchdog waited in the very call that the rank's dump does not hold.
+
+    A dump may be of another time than the log; the line that names the call is of the log's.
+    """
+    if blame is None or blame.fault is not Fault.BEHIND or blame.wait.sequence is None:
+        return ()
+    waits = {rank: told.waits(rank).get(blame.group) for rank in blame.ranks}
+    call = (blame.wait.sequence, _bare(blame.wait.operation))
+    denied = [rank for rank, own in waits.items() if own is not None and (own.sequence, _bare(own.operation)) == call]
+    shown = ", ".join(str(rank) for rank in denied[:_NAMED])
+    return (
+        (f"The dumps lack the call in which, by the log, ranks waited (rank {shown}): only the log was counted.",)
+        if denied
+        else ()
+    )
+
+
+def _bare(operation: str | None) -> str:
+    """ALLREDUCE and all_reduce → allreduce: the watchdog's name for a call, and the recorder's."""
+    return (operation or "").replace("_", "").lower()
 
 
 def _came_late(stage: _Stage) -> Iterator[Detection]:
@@ -409,7 +437,10 @@ def _proof(
         if recorded is not None:
             excerpts.append(recorded)
             orders.append(stage.recordings.order(rank))
-    excerpts.sort(key=lambda excerpt: excerpt.at.line == 0)
+    lines = [excerpt for excerpt in excerpts if excerpt.at.line]
+    if lines:  # a line of a log in front, since its place and time are what other findings are ordered by
+        excerpts.remove(lines[0])
+        excerpts.insert(0, lines[0])
     return excerpts, orders or [0]
 
 

@@ -52,12 +52,15 @@ class DumpSets:
             if waiting and (source := one.recordings.source(waiting[0])) is not None:
                 yield source
 
-    def of(self, attempt: int) -> Recordings:
-        """Return what the job's dumps of an attempt hold: of the most ranks, of as many the latest."""
+    def of(self, attempt: int, stepped_at: float | None = None) -> Recordings:
+        """Return what the job's dumps of an attempt hold: of the most ranks, of as many the latest.
+
+        `stepped_at`: when the job made its last step, in seconds since 1970; dumps of long before are left out.
+        """
         chosen = self._chosen(attempt)
         if chosen is None:
             return Recordings()
-        self._stale += chosen.recordings.leave_out_stale()
+        self._stale += chosen.recordings.leave_out_stale(stepped_at)
         return chosen.recordings
 
     def _chosen(self, attempt: int) -> _Set | None:
@@ -68,8 +71,8 @@ class DumpSets:
         """Say which dumps of an attempt are of another job, or an earlier run, than the rest."""
         if self._stale:
             yield (
-                f"{_listed(self._stale)}: the last call is more than an hour before the other dumps' last ones, as in "
-                "an earlier run or by a wrong clock; left out"
+                f"{_listed(self._stale)}: the last call is more than an hour before those of the other dumps, or "
+                "before the log's last step, as in an earlier run or by a wrong clock; left out"
             )
         chosen = self._chosen(attempt)
         for one in self._sets:

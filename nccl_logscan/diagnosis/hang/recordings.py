@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median_high
 
 from nccl_logscan.diagnosis.hang.history import NO_CALL, History, Signature
@@ -99,13 +99,14 @@ class Recordings:
         """When the last call was issued, in ns since 1970; 0 where no dump tells."""
         return max((recorded.newest_ns for recorded in self._by_rank.values()), default=0)
 
-    def leave_out_stale(self) -> Iterator[str]:
+    def leave_out_stale(self, stepped_at: float | None = None) -> Iterator[str]:
         """Leave out, and yield, dumps whose last call lies so far before the others' that it is of an earlier run.
 
-        Ranks of one run that hangs issue their last calls together: the others cannot get far without a late one.
+        Ranks of one run that hangs issue their last calls together: the others cannot get far without a late one, and
+        the job makes no more steps; `stepped_at` is when it made the last, in seconds since 1970.
         """
         told = {rank: recorded.newest_ns for rank, recorded in self._by_rank.items() if recorded.newest_ns}
-        usual = median_high(told.values()) if told else 0
+        usual = max(median_high(told.values()) if told else 0, int((stepped_at or 0) * 10**9))
         for rank, newest in told.items():
             if usual - newest > _STALE_NS:
                 yield self._by_rank.pop(rank).source
@@ -130,21 +131,44 @@ class Recordings:
             self.nameless.append(dump.source)
             return
         newest = max((call.created_ns or 0 for call in dump.calls), default=0)
-        known = self._by_rank.get(dump.rank)
+        rank = dump.rank
+        known = self._by_rank.get(rank)
         if known is not None:
             self.doubled.append(dump.source)
             if (newest, len(dump.calls)) <= (known.newest_ns, known.calls):
                 return
+        dump = self._told_apart(dump)
         for name, group in dump.groups.items():
             self._descriptions.setdefault(name, group.description)
             if group.ranks:
                 self._members.setdefault(name, group.ranks)
-        recorded = self._by_rank[dump.rank] = _Recorded(dump.source, order, len(dump.calls), newest)
+        recorded = self._by_rank[rank] = _Recorded(dump.source, order, len(dump.calls), newest)
         recorded.torn = not dump.whole
         recorded.whole = dump.whole and (not dump.calls or dump.calls[0].record == 0)
         for call in dump.calls:
             self._enter(recorded, call)
         self._stand(recorded, dump)
+
+    def _told_apart(self, dump: Dump) -> Dump:
+        """Return the dump with other names for groups whose names others of other ranks have.
+
+        PyTorch up to 2.5 numbers the groups that split_group makes within each process, so that all the parts of one
+        split have one name.
+        """
+        names: dict[str, str] = {}
+        for name, group in dump.groups.items():
+            if group.ranks and self._members.get(name, group.ranks) != group.ranks:
+                own = f"{name} (with rank {group.ranks[0]})"
+                taken = self._members.get(own, group.ranks) != group.ranks
+                names[name] = f"{own} {len(self._members)}" if taken else own
+        if not names:
+            return dump
+        return replace(
+            dump,
+            groups={names.get(name, name): group for name, group in dump.groups.items()},
+            statuses={names.get(name, name): status for name, status in dump.statuses.items()},
+            calls=tuple(replace(call, group=names[call.group]) if call.group in names else call for call in dump.calls),
+        )
 
     def _enter(self, recorded: _Recorded, call: Call) -> None:
         site = self._site(call.frames)
