@@ -293,7 +293,7 @@ class _Run:
         found = self.matcher.close(self.identity, self.clocks)
         matched = tuple(self.gpus.placed(finding, self.identity) for finding in found)
         self._supersede(matched)
-        recordings = self.dumps.of(self.last)
+        recordings = self.dumps.of(self.last, self.endings.stepped_at)
         scene = Scene(self.identity, self.gpus, self.endings, matched, recordings, self.clocks)
         by_detector = {rule.match.detector: rule for rule in self.rulebook.rules.values() if rule.match.detector}
         detected = [
