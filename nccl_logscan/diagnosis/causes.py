@@ -144,8 +144,10 @@ def _asks_for_a_restart(finding: Finding) -> bool:
 
 
 def _was_started_again(finding: Finding, endings: Endings) -> bool:
-    """Whether a job that was told to end was launched anew after it."""
-    if endings.restarted_after(finding.first.at.source, finding.order):
+    """Whether a job that was told to end was launched anew after it, and was not told again."""
+    source = finding.first.at.source
+    told = finding.last_order if finding.last.at.source == source else finding.order
+    if endings.restarted_after(source, told):
         return True
     return endings.was_of_an_earlier_attempt(finding.last.at.source, finding.last_order)
 

@@ -72,8 +72,8 @@ class Account:
     def _name_group(self, event: TorchWorkStatus, group: str) -> None:
         """From 2.5 on a time-out is printed without its group, which the status line after it names."""
         for timeout in self.unnamed:
-            if event.failed_sequence in {None, timeout.sequence} and group not in self.timeouts:
-                self.timeouts[group] = timeout
+            if event.failed_sequence in {None, timeout.sequence}:
+                self.timeouts.setdefault(group, timeout)
                 self.unnamed.remove(timeout)
                 return
 

@@ -264,6 +264,8 @@ class _Search:
 
         It is named and not accused: where ranks of one group called different things, all of them wait.
         """
+        if any(edges[0].group != UNKNOWN for edges in self._edges.values()):
+            return None
         rest = [rank for rank in range(self._roll.world) if rank not in self._waits]
         if len(rest) != 1 or not self._roll.stated or not self._is_telling(rest[0]):
             return None
@@ -276,7 +278,7 @@ class _Search:
         if wait.peer is not None:
             return True
         members = self._members(group)
-        whole = group in self._progress.members or self._roll.stated
+        whole = group in self._progress.listed or (group == WORLD and self._roll.stated)
         return whole and members is not None and len(members) > 1
 
     def _all(self) -> list[_Edge]:

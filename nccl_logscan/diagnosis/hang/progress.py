@@ -59,11 +59,13 @@ class Progress:
     """Every rank's standings, and the groups' members (global ranks) as far as they are known.
 
     `whole` are the ranks of which all is told: in a group where they have no standing they have issued nothing.
+    `listed` are the groups whose members are all known, not only those that spoke.
     """
 
     standings: dict[int, dict[str, Standing]] = field(default_factory=dict)
     members: dict[str, tuple[int, ...]] = field(default_factory=dict)
     whole: set[int] = field(default_factory=set)
+    listed: set[str] = field(default_factory=set)
 
     def note(self, rank: int, group: str, standing: Standing) -> None:
         """Enter what is told of a rank in a group; what was entered before stands first."""
@@ -94,6 +96,7 @@ class Progress:
             {rank: dict(groups) for rank, groups in self.standings.items()},
             {**other.members, **self.members},
             self.whole | other.whole,
+            self.listed | other.listed,
         )
         for rank, groups in other.standings.items():
             both.meet(rank)

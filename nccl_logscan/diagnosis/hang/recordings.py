@@ -261,7 +261,9 @@ class Recordings:
     def progress(self) -> Progress:
         """Return every recorded rank's standings."""
         progress = Progress(
-            members=dict(self._members), whole={rank for rank in self._by_rank if not self.is_torn(rank)}
+            members=dict(self._members),
+            whole={rank for rank in self._by_rank if not self.is_torn(rank)},
+            listed=set(self._members),
         )
         for rank, recorded in self._by_rank.items():
             progress.meet(rank)
