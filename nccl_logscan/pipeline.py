@@ -313,6 +313,7 @@ class _Run:
         telling = (*self.endings.telling, *(finding.first.at.source for finding in faults), *self.dumps.waiting())
         self.last = self.attempts.latest_with(telling)
         self.endings.supersede(self.attempts.before(self.last))
+        self.recordings = self.dumps.of(self.last, self.endings.stepped_at)
         self._turn_to(self.last)
 
     def _hang(self) -> Hang:

@@ -231,3 +231,11 @@ def test_two_parts_of_a_split_that_have_one_name_are_two_groups():
     blame = blamed(dump(rank, made[rank], {"5": pairs[rank]}) for rank in range(4))
     assert (blame.fault, blame.accused, blame.waiting) == (Fault.BEHIND, 3, (2,))
     assert find_mismatches(recordings(dump(rank, made[rank], {"5": pairs[rank]}) for rank in range(4))) == []
+
+
+def test_a_rank_is_not_accused_for_a_send_of_which_the_name_is_damaged():
+    [call] = calls(("0", "send", 8), done=0)
+    received = with_peers(replace(call, operation="recv"), 0, 1)
+    assert blamed([dump(1, [received]), dump(0, [])]).accused == 0
+    blame = blamed([dump(1, [received]), dump(0, [with_peers(call, 999_999_999, 1)])])
+    assert blame is None or blame.accused is None

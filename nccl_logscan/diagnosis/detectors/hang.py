@@ -279,16 +279,6 @@ def _waited_for(
     )
 
 
-def _roll(progress: Progress, stage: _Stage, identity: Identity) -> Roll:
-    """Who there is, as far as inputs tell, and whose silence in the watchdogs' inputs would mean something."""
-    world = max(identity.world_size or 0, max(progress.standings) + 1)
-    return Roll(
-        world,
-        stated=(identity.stated_world or 0) >= world,
-        heard=lambda rank: identity.hears(rank, stage.told_in),
-    )
-
-
 def _denied(blame: Blame | None, told: Progress) -> tuple[str, ...]:
     """Say so where a rank's own watchdog waited in the very call that the rank's dump does not hold.
 
@@ -310,6 +300,16 @@ def _denied(blame: Blame | None, told: Progress) -> tuple[str, ...]:
 def _bare(operation: str | None) -> str:
     """ALLREDUCE and all_reduce → allreduce: the watchdog's name for a call, and the recorder's."""
     return (operation or "").replace("_", "").lower()
+
+
+def _roll(progress: Progress, stage: _Stage, identity: Identity) -> Roll:
+    """Who there is, as far as inputs tell, and whose silence in the watchdogs' inputs would mean something."""
+    world = max(identity.world_size or 0, max(progress.standings) + 1)
+    return Roll(
+        world,
+        stated=(identity.stated_world or 0) >= world,
+        heard=lambda rank: identity.hears(rank, stage.told_in),
+    )
 
 
 def _came_late(stage: _Stage) -> Iterator[Detection]:
