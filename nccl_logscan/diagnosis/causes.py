@@ -145,7 +145,7 @@ def _asks_for_a_restart(finding: Finding) -> bool:
 
 def _was_started_again(finding: Finding, endings: Endings) -> bool:
     """Whether a job that was told to end was launched anew after it."""
-    if endings.restarted_after(finding.first.at.source, finding.order):
+    if endings.restarted_after(finding.last.at.source, finding.last_order):
         return True
     return endings.was_of_an_earlier_attempt(finding.last.at.source, finding.last_order)
 
