@@ -51,6 +51,17 @@ def test_a_dump_of_yesterday_does_not_stand_in_for_a_rank_of_today():
     assert "fr_0: the last call is more than an hour before" in "".join(sets.left_out(0))
 
 
+def test_of_two_dumps_of_a_rank_the_report_says_which_one_did_not_count():
+    first, last = dump(0, calls(*STEP, done=2)), dump(0, calls(*STEP * 2, done=4))
+    for both in ((first, last), (last, first)):
+        sets = DumpSets()
+        for order, (name, one) in enumerate(zip(("a", "b"), both, strict=True)):
+            sets.take(replace(one, source=name), 0, order)
+        sets.of(0)
+        (said,) = sets.left_out(0)
+        assert said.startswith("a:" if both[0] is first else "b:")
+
+
 def test_a_dump_that_does_not_say_who_is_in_the_world_is_of_the_job_that_the_others_are_of():
     first, *rest = job(4, late=2)
     for dumps in ([replace(first, groups={}), *rest], [*rest, replace(first, groups={})]):

@@ -163,7 +163,7 @@ class Folder:
         names = sorted(self.files)
         gone = {name for name in names if self.rng.random() < share}
         if gone and len(gone) == len(names):
-            gone.pop()
+            gone.remove(names[0])  # not just any: the order of a set of names differs from run to run
         for name in gone:
             (self.root / name).unlink()
         return self.files - gone

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -10,12 +10,11 @@ from typing import ClassVar, NamedTuple
 
 from nccl_logscan.diagnosis.detectors.detection import Detection, captured
 from nccl_logscan.diagnosis.excerpts import TEXT_LIMIT, Excerpt, Site
-from nccl_logscan.diagnosis.groups import guid_of
 from nccl_logscan.diagnosis.hang.accounts import Account, Accounts, GroupNames
 from nccl_logscan.diagnosis.hang.blame import Blame, Fault, Roll, find_blame
 from nccl_logscan.diagnosis.hang.lateness import find_late
-from nccl_logscan.diagnosis.hang.mismatch import Mismatch, find_mismatches, odd_ones
-from nccl_logscan.diagnosis.hang.progress import UNKNOWN, WORLD, Progress, Standing
+from nccl_logscan.diagnosis.hang.mismatch import Mismatch, find_mismatches, told_mismatches
+from nccl_logscan.diagnosis.hang.progress import Progress, Standing
 from nccl_logscan.diagnosis.hang.recordings import Recordings
 from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.diagnosis.sayer import who
@@ -33,11 +32,6 @@ from nccl_logscan.position import NOBODY, Position
 
 _LIMIT = 65_536
 _NAMED = 8
-
-# As the watchdog prints them: collectives whose element count must be the same on every rank; in the others ranks may
-# rightly differ (send, recv, gather, scatter, all-to-all and the list forms with uneven parts).
-_EVEN = frozenset({"ALLREDUCE", "BROADCAST", "REDUCE", "_ALLGATHER_BASE", "_REDUCE_SCATTER_BASE", "ALLREDUCE_SPARSE"})
-_POINT_TO_POINT = frozenset({"SEND", "RECV", "RECVANYSOURCE", "COALESCED", "UNKNOWN"})
 
 _DETECTORS = {
     Fault.BEHIND: "rank-behind",
@@ -121,7 +115,7 @@ class Hang:
         recorded = scene.recordings.progress()
         if not told.waiting() and not recorded.waiting():
             return
-        mismatches = [*find_mismatches(scene.recordings)] or [*_told_mismatches(stage)]
+        mismatches = [*find_mismatches(scene.recordings)] or [*told_mismatches(stage.accounts, stage.names)]
         for mismatch in mismatches:
             yield _mismatched(mismatch, stage)
         if not mismatches:
@@ -163,54 +157,6 @@ def _row(rank: int, group: str | None, standing: Standing, identity: Identity, *
 
 
 # --- Mismatches -------------------------------------------------------------------------------------------
-
-
-def _told_mismatches(stage: _Stage) -> Iterator[Mismatch]:
-    """The calls that ranks timed out in under one number of one group, where they differ."""
-    calls: dict[tuple[str, int], dict[int, TorchWatchdogTimeout]] = defaultdict(dict)
-    accounts = stage.accounts
-    for rank, account in accounts.items():
-        for name, timeout in account.all_timeouts():
-            group = stage.names.key(name, rank, timeout.group_rank)
-            if group != UNKNOWN and timeout.sequence is not None and timeout.collective not in _POINT_TO_POINT:
-                calls[group, timeout.sequence][rank] = timeout
-    for (group, sequence), by_rank in calls.items():
-        shapes = {rank: _shape(timeout) for rank, timeout in by_rank.items()}
-        if len(set(shapes.values())) > 1:
-            odd = odd_ones(shapes) or (_fewest_enqueued(shapes, stage) if group == WORLD else [])
-            called = {rank: _call(timeout) for rank, timeout in by_rank.items()}
-            yield Mismatch(group, sequence, called, tuple(odd), odd[0] if len(odd) == 1 else None)
-
-
-def _shape(timeout: TorchWatchdogTimeout) -> tuple[str | None, int | None]:
-    return timeout.collective, _elements(timeout) if timeout.collective in _EVEN else None
-
-
-def _elements(timeout: TorchWatchdogTimeout) -> int | None:
-    """How many elements went in; from 1.10 to 2.0 only the output's shape is printed, of which these have the same."""
-    return timeout.numel_in if timeout.numel_in is not None else timeout.numel_out
-
-
-def _call(timeout: TorchWatchdogTimeout) -> str:
-    numel = _elements(timeout)
-    return f"{timeout.collective}" + (f" of {numel} elements" if numel is not None else "")
-
-
-def _fewest_enqueued(ranks: Iterable[int], stage: _Stage) -> list[int]:
-    """Of two halves of the world that differ, the one that has enqueued fewer calls, since it left one out."""
-    standings = {rank: _in_the_world(stage.accounts[rank]) for rank in ranks}
-    enqueued = {rank: known.enqueued for rank, known in standings.items() if known and known.enqueued is not None}
-    if len(enqueued) < len(standings) or len(set(enqueued.values())) < 2:
-        return []
-    fewest = min(enqueued.values())
-    behind = [rank for rank, value in enqueued.items() if value == fewest]
-    return behind if len(behind) * 2 <= len(standings) else []
-
-
-def _in_the_world(account: Account) -> Standing | None:
-    """What a rank says of the default group."""
-    found = (standing for name, standing in account.standings.items() if not name or guid_of(name) == WORLD)
-    return next(found, None)
 
 
 def _mismatched(mismatch: Mismatch, stage: _Stage) -> Detection:

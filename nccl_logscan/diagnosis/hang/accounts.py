@@ -66,6 +66,9 @@ class Account:
             return
         rank = event.origin.rank
         self.in_subgroup = self.in_subgroup or (rank is not None and event.group_rank not in {None, rank})
+        # A line that was logged twice is no second time-out, though the first has got its group's name meanwhile.
+        if any((event.message, event.when) == (other.message, other.when) for other in self.timeouts.values()):
+            return
         if all(event.sequence != other.sequence for other in self.unnamed):
             self.unnamed.append(event)
 

@@ -68,13 +68,15 @@ class DumpSets:
         return max(own, key=lambda one: (len(one.recordings.ranks), one.recordings.newest_ns), default=None)
 
     def left_out(self, attempt: int) -> Iterator[str]:
-        """Say which dumps of an attempt are of another job, or an earlier run, than the rest."""
+        """Say which dumps of an attempt did not count: of another job or an earlier run, or a rank's earlier ones."""
         if self._stale:
             yield (
                 f"{_listed(self._stale)}: the last call is more than an hour before those of the other dumps, or "
                 "before the log's last step, as in an earlier run or by a wrong clock; left out"
             )
         chosen = self._chosen(attempt)
+        if chosen is not None and chosen.recordings.doubled:
+            yield f"{_listed(chosen.recordings.doubled)}: another dump of the same rank is later, or longer; left out"
         for one in self._sets:
             if chosen is None or one is chosen or one.attempt != attempt or not one.recordings:
                 continue

@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from nccl_logscan.diagnosis.groups import guid_of
+from nccl_logscan.diagnosis.hang.accounts import Account, GroupNames
 from nccl_logscan.diagnosis.hang.history import History
+from nccl_logscan.diagnosis.hang.progress import UNKNOWN, WORLD, Standing
 from nccl_logscan.diagnosis.hang.recordings import Recordings
+from nccl_logscan.events.model import TorchWatchdogTimeout
 
 _LONGEST_STEP = 256
+# As the watchdog prints them: collectives whose element count must be the same on every rank; in the others ranks may
+# rightly differ (send, recv, gather, scatter, all-to-all and the list forms with uneven parts).
+_EVEN = frozenset({"ALLREDUCE", "BROADCAST", "REDUCE", "_ALLGATHER_BASE", "_REDUCE_SCATTER_BASE", "ALLREDUCE_SPARSE"})
+_POINT_TO_POINT = frozenset({"SEND", "RECV", "RECVANYSOURCE", "COALESCED", "UNKNOWN"})
 
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
     """`calls`: what each rank called as number `sequence` of `group`, in words; of point-to-point calls the number is
-    that within their pair. `odd` are the ranks that differ from the most; `accused` is the one that is singled out, or
-    None.
+    that within their pair. `odd` are the ranks that differ from the most.
     """
 
     group: str
     sequence: int
     calls: Mapping[int, str]
     odd: tuple[int, ...]
-    accused: int | None
+
+    @property
+    def accused(self) -> int | None:
+        """The one rank that is singled out; None where none or several are."""
+        return self.odd[0] if len(self.odd) == 1 else None
 
 
 def find_mismatches(recordings: Recordings) -> list[Mismatch]:
@@ -43,7 +54,7 @@ def _unlike_ends(recordings: Recordings) -> Iterator[Mismatch]:
         sent, received = recordings.issued((sender, receiver))
         odd = () if sent == received else (sender if sent < received else receiver,)
         calls = {sender: f"send of {out} elements to {receiver}", receiver: f"recv of {into} elements from {sender}"}
-        yield Mismatch("", number, calls, odd, odd[0] if odd else None)
+        yield Mismatch("", number, calls, odd)
 
 
 def first_difference(histories: Mapping[int, History]) -> int | None:
@@ -78,13 +89,8 @@ def _mismatch(group: str, sequence: int, histories: Mapping[int, History], recor
         or (_shorter(called, histories) if _show_ends(called, group, recordings) else [])
         or _out_of_rhythm(called, histories, sequence)
     )
-    return Mismatch(
-        group,
-        sequence,
-        {rank: str(recordings.signature(number)) for rank, number in called.items()},
-        tuple(odd),
-        odd[0] if len(odd) == 1 else None,
-    )
+    calls = {rank: str(recordings.signature(number)) for rank, number in called.items()}
+    return Mismatch(group, sequence, calls, tuple(odd))
 
 
 def odd_ones(called: Mapping[int, object]) -> list[int]:
@@ -136,3 +142,53 @@ def _expected(history: History, sequence: int) -> int | None:
         if before[-period:] == before[-span:-period]:
             return before[-period]
     return None
+
+
+# --- From the watchdogs' words ---------------------------------------------------------------------------
+
+
+def told_mismatches(accounts: Mapping[int, Account], names: GroupNames) -> Iterator[Mismatch]:
+    """Yield the calls that ranks timed out in under one number of one group, where they differ."""
+    calls: dict[tuple[str, int], dict[int, TorchWatchdogTimeout]] = defaultdict(dict)
+    for rank, account in accounts.items():
+        for name, timeout in account.all_timeouts():
+            group = names.key(name, rank, timeout.group_rank)
+            if group != UNKNOWN and timeout.sequence is not None and timeout.collective not in _POINT_TO_POINT:
+                calls[group, timeout.sequence][rank] = timeout
+    for (group, sequence), by_rank in calls.items():
+        shapes = {rank: _shape(timeout) for rank, timeout in by_rank.items()}
+        if len(set(shapes.values())) > 1:
+            odd = odd_ones(shapes) or (_fewest_enqueued(shapes, accounts) if group == WORLD else [])
+            called = {rank: _call(timeout) for rank, timeout in by_rank.items()}
+            yield Mismatch(group, sequence, called, tuple(odd))
+
+
+def _shape(timeout: TorchWatchdogTimeout) -> tuple[str | None, int | None]:
+    return timeout.collective, _elements(timeout) if timeout.collective in _EVEN else None
+
+
+def _elements(timeout: TorchWatchdogTimeout) -> int | None:
+    """How many elements went in; from 1.10 to 2.0 only the output's shape is printed, of which these have the same."""
+    return timeout.numel_in if timeout.numel_in is not None else timeout.numel_out
+
+
+def _call(timeout: TorchWatchdogTimeout) -> str:
+    numel = _elements(timeout)
+    return f"{timeout.collective}" + (f" of {numel} elements" if numel is not None else "")
+
+
+def _fewest_enqueued(ranks: Iterable[int], accounts: Mapping[int, Account]) -> list[int]:
+    """Of two halves of the world that differ, the one that has enqueued fewer calls, since it left one out."""
+    standings = {rank: _in_the_world(accounts[rank]) for rank in ranks}
+    enqueued = {rank: known.enqueued for rank, known in standings.items() if known and known.enqueued is not None}
+    if len(enqueued) < len(standings) or len(set(enqueued.values())) < 2:
+        return []
+    fewest = min(enqueued.values())
+    behind = [rank for rank, value in enqueued.items() if value == fewest]
+    return behind if len(behind) * 2 <= len(standings) else []
+
+
+def _in_the_world(account: Account) -> Standing | None:
+    """What a rank says of the default group."""
+    found = (standing for name, standing in account.standings.items() if not name or guid_of(name) == WORLD)
+    return next(found, None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from statistics import median_high
 
@@ -120,11 +120,6 @@ class Recordings:
         recorded_any = any(recorded.calls or recorded.standings for recorded in dumps)
         return bool(members) and complete and recorded_any and not self.progress().waiting()
 
-    @property
-    def members(self) -> Mapping[str, tuple[int, ...]]:
-        """The global ranks of each group, in the order of their group ranks."""
-        return self._members
-
     def take(self, dump: Dump, order: int) -> None:
         """Fold a dump in. Of two dumps of one rank the later one stands. `order`: of reading, as a finding's."""
         if dump.rank is None:
@@ -134,8 +129,9 @@ class Recordings:
         rank = dump.rank
         known = self._by_rank.get(rank)
         if known is not None:
-            self.doubled.append(dump.source)
-            if (newest, len(dump.calls)) <= (known.newest_ns, known.calls):
+            is_older = (newest, len(dump.calls)) <= (known.newest_ns, known.calls)
+            self.doubled.append(dump.source if is_older else known.source)
+            if is_older:
                 return
         dump = self._told_apart(dump)
         for name, group in dump.groups.items():
@@ -433,10 +429,6 @@ class Recordings:
         recorded = self._by_rank.get(rank)
         history = recorded.histories.get(group) if recorded else None
         return self.site(history.site_at(sequence)) if history else ""
-
-    def description(self, group: str) -> str:
-        """Return a group's description, as `default_pg`; empty where there is none."""
-        return self._descriptions.get(group, "")
 
 
 def _wait_in(call: Call, status: Status | None) -> Wait:

@@ -1,0 +1,184 @@
+"""Source: one input, its bytes unpacked and cut into lines, or handed over whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+
+from nccl_logscan.sources.archive import (
+    looks_like_tar,
+    looks_like_zip,
+)
+from nccl_logscan.sources.compressed import EarlyEnd, compression_of, decompress
+from nccl_logscan.sources.kind import Kind, kind_of
+from nccl_logscan.sources.limits import Limits
+from nccl_logscan.sources.raw import RawLine
+from nccl_logscan.sources.text import LineCutter, as_utf8, is_binary
+
+DEFAULTS = Limits()
+SAMPLE = 1 << 16
+"""How many bytes of an input tell its kind."""
+
+Blocks = Callable[[Callable[[int], None]], Iterator[bytes]]
+"""Gives an input's bytes, from its start, and calls back with how many bytes each step took from the disk."""
+
+
+class Source:
+    """One input. Its counters hold for the latest `lines()` or `content()`, and are true while that is being read.
+
+    `name`: as the user gave it. `size`: bytes on disk, of an archive's member its share of them; None if not known.
+    `note`: one clause that follows the name, where the input was skipped or ended early; else None.
+    """
+
+    def __init__(
+        self, name: str, blocks: Blocks, *, limits: Limits, size: int | None, kind: Kind | None = None
+    ) -> None:
+        self.name = name
+        self.size = size
+        self.note: str | None = None
+        self.bytes_read = 0
+        self.disk_read = 0
+        self._blocks = blocks
+        self._limits = limits
+        self._kind = kind
+        self._begun: Iterator[bytes] | None = None
+        self._cutter = LineCutter(name, limits)
+
+    @property
+    def kind(self) -> Kind:
+        """What the input holds. Asking for the kind of standard input waits for its first bytes."""
+        if self._kind is None:
+            self._begun, head = peeked(self._unpacked())
+            self._kind = kind_of(head, self.name)
+        return self._kind
+
+    @property
+    def lines_read(self) -> int:
+        """Lines given so far."""
+        return self._cutter.lines
+
+    @property
+    def replaced(self) -> int:
+        """Bytes that were no UTF-8 or were NUL."""
+        return self._cutter.replaced
+
+    @property
+    def cut_lines(self) -> int:
+        """Lines that were longer than the limit."""
+        return self._cutter.cut_lines
+
+    def lines(self) -> Iterator[RawLine]:
+        """Yield the input's lines. Never raises: whatever ends the reading is told in `note`."""
+        self._begin()
+        try:
+            for block in as_utf8(self._text()):
+                yield from self._cutter.feed(block)
+        except EarlyEnd as end:
+            self.note = str(end)
+        except OSError as error:
+            self.note = f"could not be read to its end: {reason_of(error)}"
+        yield from self._cutter.finish()
+        if self.note is None and self.bytes_read == 0:
+            self.note = "is empty"
+
+    def content(self) -> bytes:
+        """Return all bytes of the input, up to `Limits.dump_bytes` of them: what a recorder's dump is read from.
+
+        Never raises: what was read is returned, and whatever ended the reading early is told in `note`. A pipe's bytes
+        are given once, by this or by `lines()`.
+        """
+        self._begin()
+        pieces: list[bytes] = []
+        try:
+            for block in self._opened()[0]:
+                piece = block[: self._limits.dump_bytes - self.bytes_read]
+                pieces.append(piece)
+                self.bytes_read += len(piece)
+                if len(piece) < len(block):
+                    raise EarlyEnd(f"is longer than the {self._limits.dump_bytes} bytes that are read of one dump")
+        except EarlyEnd as end:
+            self.note = str(end)
+        except OSError as error:
+            self.note = f"could not be read to its end: {reason_of(error)}"
+        if self.note is None and self.bytes_read == 0:
+            self.note = "is empty"
+        return b"".join(pieces)
+
+    def _begin(self) -> None:
+        self.note = None
+        self.bytes_read = self.disk_read = 0
+        self._cutter = LineCutter(self.name, self._limits)
+
+    def _opened(self) -> tuple[Iterator[bytes], bytes]:
+        """Return the unpacked bytes from the start, those read to learn the kind of a pipe included, and the first."""
+        begun, self._begun = self._begun, None
+        blocks, head = peeked(begun if begun is not None else self._unpacked())
+        if self._kind is None:
+            self._kind = kind_of(head, self.name)
+        return blocks, head
+
+    def _text(self) -> Iterator[bytes]:
+        blocks, head = self._opened()
+        if self._kind is Kind.FLIGHT_RECORDER:
+            self.bytes_read = len(head)
+            return
+        _refuse_what_is_no_text(head)
+        for block in blocks:
+            self.bytes_read += len(block)
+            yield block
+
+    def _unpacked(self) -> Iterator[bytes]:
+        return unpacked(self._blocks(self._count_disk), self._limits)
+
+    def _count_disk(self, size: int) -> None:
+        self.disk_read += size
+
+
+def _refuse_what_is_no_text(head: bytes) -> None:
+    if looks_like_tar(head) or looks_like_zip(head):
+        raise EarlyEnd("is an archive where none is opened (in an archive, or in a pipe) and was skipped")
+    if compression_of(head):
+        raise EarlyEnd("is compressed more than once and was skipped")
+    if is_binary(head):
+        raise EarlyEnd("is not text and was skipped")
+
+
+def unpacked(blocks: Iterator[bytes], limits: Limits) -> Iterator[bytes]:
+    """Yield the decompressed bytes of a file, or the bytes themselves where they are not compressed."""
+    for _ in range(limits.compressions):
+        blocks, head = peeked(blocks, 6)
+        name = compression_of(head)
+        if name is None:
+            break
+        blocks = decompress(name, blocks, limits)
+    yield from blocks
+
+
+def peeked(blocks: Iterator[bytes], wanted: int = SAMPLE) -> tuple[Iterator[bytes], bytes]:
+    """Return the same blocks again and a copy of their first bytes; an early end comes when the blocks are read."""
+    seen: list[bytes] = []
+    size = 0
+    end: list[Exception] = []
+    while size < wanted:
+        try:
+            block = next(blocks, None)
+        except (EarlyEnd, OSError) as error:
+            end.append(error)
+            break
+        if block is None:
+            break
+        seen.append(block)
+        size += len(block)
+    return chain(seen, raising(end), blocks), b"".join(seen)[: max(wanted, SAMPLE)]
+
+
+def raising(errors: Iterable[Exception]) -> Iterator[bytes]:
+    """Raise the first of the errors when the bytes are asked for; give none."""
+    for error in errors:
+        raise error
+    yield from ()
+
+
+def reason_of(error: OSError) -> str:
+    """Return what went wrong, in the system's words."""
+    return (error.strerror or str(error)).lower()
