@@ -65,7 +65,7 @@ class DesyncReport:
         started = {collective for report in self._reports for collective in report.started}
         blaming = [report for report in self._reports if report.blamed]
         differ = any(len(report.started) > 1 for report in self._reports)
-        world = scene.identity.stated_world or 0
+        world = scene.identity.world_size or 0
         whole = [report for report in blaming if len(report.told) >= world]
         if not self._excerpts or not (whole or differ):
             return
