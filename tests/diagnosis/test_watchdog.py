@@ -77,3 +77,21 @@ def test_of_two_late_ranks_both_are_named_and_neither_is_accused(scan):
     result = scan(log)
     assert told(result) == ("collective_timeout", "rank-absent", None)
     assert "2, 4" in result.diagnosis.headline
+
+
+def unnamed(rank: int, group_rank: int, operation: str, sequence: int) -> str:
+    """A time-out as PyTorch 2.1 to 2.3 print it: the rank within a group that is not named."""
+    return timed_out(rank, operation, sequence=sequence).replace(f"[Rank {rank}]", f"[Rank {group_rank}]")
+
+
+def test_where_all_wait_the_one_that_waits_alone_called_something_else(scan):
+    pairs = [(0, 0, "ALLREDUCE", 27), (1, 1, "ALLREDUCE", 27), (2, 0, "ALLREDUCE", 12), (3, 1, "BROADCAST", 12)]
+    others = [(4, 0, "ALLREDUCE", 12), (5, 1, "ALLREDUCE", 27)]
+    log = WORLD_OF_FOUR.replace("4", "6") + "".join(unnamed(*pair) for pair in (*pairs, *others))
+    assert told(scan(log)) == ("collective_mismatch", "watchdog-mismatch", 3)
+
+
+def test_of_two_that_wait_alone_neither_is_accused(scan):
+    pairs = [(0, 0, "ALLREDUCE", 27), (1, 1, "ALLREDUCE", 27), (2, 0, "REDUCE", 12), (3, 1, "BROADCAST", 12)]
+    log = WORLD_OF_FOUR + "".join(unnamed(*pair) for pair in pairs)
+    assert told(scan(log))[2] is None

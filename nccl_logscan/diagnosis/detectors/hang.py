@@ -13,7 +13,7 @@ from nccl_logscan.diagnosis.excerpts import TEXT_LIMIT, Excerpt, Site
 from nccl_logscan.diagnosis.hang.accounts import Account, Accounts, GroupNames
 from nccl_logscan.diagnosis.hang.blame import Blame, Fault, Roll, find_blame
 from nccl_logscan.diagnosis.hang.lateness import find_late
-from nccl_logscan.diagnosis.hang.mismatch import Mismatch, find_mismatches, told_mismatches
+from nccl_logscan.diagnosis.hang.mismatch import Mismatch, find_mismatches, lone_caller, told_mismatches
 from nccl_logscan.diagnosis.hang.progress import Progress, Standing
 from nccl_logscan.diagnosis.hang.recordings import Recordings
 from nccl_logscan.diagnosis.identity import Identity
@@ -115,7 +115,11 @@ class Hang:
         recorded = scene.recordings.progress()
         if not told.waiting() and not recorded.waiting():
             return
-        mismatches = [*find_mismatches(scene.recordings)] or [*told_mismatches(stage.accounts, stage.names)]
+        mismatches = (
+            find_mismatches(scene.recordings)
+            or [*told_mismatches(stage.accounts, stage.names)]
+            or [*_lone_callers(stage, scene.identity.stated_world or 0)]
+        )
         for mismatch in mismatches:
             yield _mismatched(mismatch, stage)
         if not mismatches:
@@ -157,6 +161,13 @@ def _row(rank: int, group: str | None, standing: Standing, identity: Identity, *
 
 
 # --- Mismatches -------------------------------------------------------------------------------------------
+
+
+def _lone_callers(stage: _Stage, world: int) -> Iterator[Mismatch]:
+    """The rank that waits alone, asked for only where no dump tells more."""
+    lone = None if stage.recordings else lone_caller(stage.accounts, world)
+    if lone is not None:
+        yield lone
 
 
 def _mismatched(mismatch: Mismatch, stage: _Stage) -> Detection:

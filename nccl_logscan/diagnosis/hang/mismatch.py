@@ -14,6 +14,7 @@ from nccl_logscan.diagnosis.hang.recordings import Recordings
 from nccl_logscan.events.model import TorchWatchdogTimeout
 
 _LONGEST_STEP = 256
+_FEW_RANKS = 4
 # As the watchdog prints them: collectives whose element count must be the same on every rank; in the others ranks may
 # rightly differ (send, recv, gather, scatter, all-to-all and the list forms with uneven parts).
 _EVEN = frozenset({"ALLREDUCE", "BROADCAST", "REDUCE", "_ALLGATHER_BASE", "_REDUCE_SCATTER_BASE", "ALLREDUCE_SPARSE"})
@@ -161,6 +162,30 @@ def told_mismatches(accounts: Mapping[int, Account], names: GroupNames) -> Itera
             odd = odd_ones(shapes) or (_fewest_enqueued(shapes, accounts) if group == WORLD else [])
             called = {rank: _call(timeout) for rank, timeout in by_rank.items()}
             yield Mismatch(group, sequence, called, tuple(odd))
+
+
+def lone_caller(accounts: Mapping[int, Account], world: int) -> Mismatch | None:
+    """Return the one rank that waits in a call in which nobody else waits, where all ranks of the world wait.
+
+    No rank is late then. In whatever groups they are, a call that its ranks agree on is waited in by several.
+    """
+    if len(accounts) < world or world < _FEW_RANKS or not all(account.timed_out for account in accounts.values()):
+        return None
+    waiting: dict[tuple[int | None, str | None, int | None], list[int]] = {}
+    calls: dict[int, TorchWatchdogTimeout] = {}
+    for rank, account in accounts.items():
+        for _, timeout in account.all_timeouts():
+            if timeout.sequence is None or timeout.collective in _POINT_TO_POINT:
+                return None
+            waiting.setdefault((timeout.sequence, *_shape(timeout)), []).append(rank)
+            calls.setdefault(rank, timeout)
+    alone = {ranks[0]: key for key, ranks in waiting.items() if len(ranks) == 1}
+    if len(alone) != 1:
+        return None
+    ((odd, key),) = alone.items()
+    timeouts = [timeout for _, timeout in accounts[odd].all_timeouts() if (timeout.sequence, *_shape(timeout)) == key]
+    called = {odd: _call(timeouts[0])} | {rank: _call(timeout) for rank, timeout in calls.items() if rank != odd}
+    return Mismatch("", key[0] or 0, called, (odd,))
 
 
 def _shape(timeout: TorchWatchdogTimeout) -> tuple[str | None, int | None]:
