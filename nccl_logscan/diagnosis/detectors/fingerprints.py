@@ -43,7 +43,10 @@ class Fingerprints:
         self._reports.setdefault(_key(event), (event, brief_excerpt_of(event, site), site.order))
 
     def conclude(self, scene: Scene) -> Iterator[Detection]:
-        """Yield one detection where at least three ranks' calls are known; who is odd is named if one alone is."""
+        """Yield one detection; who is odd is named if one alone is, of at least three ranks whose calls are known.
+
+        In a job of two ranks the reports say no more than the rule for a single one.
+        """
         shared = shared_sources(
             ((sayer.source, printed) for sayer, printed in self._reports), scene.identity.stated_world or 0
         )
@@ -56,9 +59,10 @@ class Fingerprints:
                 reports[rank] = report
         by_rank = {rank: (excerpt, order) for rank, (_, excerpt, order) in reports.items()}
         calls = _calls({rank: event for rank, (event, *_) in reports.items()})
-        if len(calls) < _FEWEST or not by_rank:
+        few = len(calls) < _FEWEST
+        if not by_rank or (few and (scene.identity.stated_world or 0) < _FEWEST):
             return
-        odd = odd_ones(calls)
+        odd = [] if few else odd_ones(calls)
         one = odd[0] if len(odd) == 1 else None
         told = [by_rank[rank] for rank in (*odd, *by_rank) if rank in by_rank]
         yield Detection(

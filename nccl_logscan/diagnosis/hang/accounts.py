@@ -28,12 +28,14 @@ Told = TorchWatchdogTimeout | TorchWorkStatus | TorchDumpSignal
 class Account:
     """What one process's watchdogs said: its time-outs and its standings, by process group as printed ("" where none
     was; time-outs of unnamed groups are kept apart by their numbers), the order of its first line, the rank that told
-    it of a time-out, and the lines themselves. `printed` is the rank that unlabelled lines give. `in_subgroup`: an
+    it of a time-out, and the lines themselves. `printed` is the rank that unlabelled lines give, `times`
+    how many time-outs without a group they tell. `in_subgroup`: an
     unnamed group gave it another rank than the world's.
     """
 
     order: int
     printed: int | None = None
+    times: int = 0
     group_ranks: dict[str, int] = field(default_factory=dict)
     timeouts: dict[str, TorchWatchdogTimeout] = field(default_factory=dict)
     unnamed: list[TorchWatchdogTimeout] = field(default_factory=list)
@@ -64,6 +66,7 @@ class Account:
         if group:
             self.timeouts.setdefault(group, event)
             return
+        self.times += 1
         rank = event.origin.rank
         self.in_subgroup = self.in_subgroup or (rank is not None and event.group_rank not in {None, rank})
         # A line that was logged twice is no second time-out, though the first has got its group's name meanwhile.
@@ -152,6 +155,11 @@ class Accounts:
         shared = shared_sources(
             ((sayer.source, printed) for sayer, printed in self._accounts), identity.stated_world or 0
         )
+        shared -= {
+            sayer.source
+            for (sayer, printed), account in self._accounts.items()
+            if printed is not None and account.times > 1
+        }
         for (sayer, printed), account in self._accounts.items():
             rank = _rank_of(sayer, printed if sayer.source in shared else None, account, identity)
             if rank is None or not 0 <= rank < LARGEST_WORLD:

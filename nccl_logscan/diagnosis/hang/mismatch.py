@@ -167,7 +167,8 @@ def told_mismatches(accounts: Mapping[int, Account], names: GroupNames) -> Itera
 def lone_caller(accounts: Mapping[int, Account], world: int) -> Mismatch | None:
     """Return the one rank that waits in a call in which nobody else waits, where all ranks of the world wait.
 
-    No rank is late then. In whatever groups they are, a call that its ranks agree on is waited in by several.
+    No rank is late then. In whatever groups they are, a call that its ranks agree on is waited in by several; and
+    several wait under the lone call's number in another one, as the rest of its group would.
     """
     if len(accounts) < world or world < _FEW_RANKS or not all(account.timed_out for account in accounts.values()):
         return None
@@ -183,6 +184,8 @@ def lone_caller(accounts: Mapping[int, Account], world: int) -> Mismatch | None:
     if len(alone) != 1:
         return None
     ((odd, key),) = alone.items()
+    if not any(other[0] == key[0] and len(ranks) > 1 for other, ranks in waiting.items()):
+        return None
     timeouts = [timeout for _, timeout in accounts[odd].all_timeouts() if (timeout.sequence, *_shape(timeout)) == key]
     called = {odd: _call(timeouts[0])} | {rank: _call(timeout) for rank, timeout in calls.items() if rank != odd}
     return Mismatch("", key[0] or 0, called, (odd,))
