@@ -363,6 +363,8 @@ def _timeout_of(rank: int, group: str, stage: _Stage) -> TorchWatchdogTimeout | 
 
 def _agreement(sides: tuple[Progress, Progress], roll: Roll) -> Iterator[str]:
     """Whether the log and the dumps, each alone, point at the same ranks."""
+    if not all(side.waiting() for side in sides):
+        return
     told, recorded = (find_blame(side, roll) for side in sides)
     if told is None or recorded is None:
         return

@@ -28,9 +28,8 @@ Told = TorchWatchdogTimeout | TorchWorkStatus | TorchDumpSignal
 class Account:
     """What one process's watchdogs said: its time-outs and its standings, by process group as printed ("" where none
     was; time-outs of unnamed groups are kept apart by their numbers), the order of its first line, the rank that told
-    it of a time-out, and the lines themselves. `printed` is the rank that unlabelled lines give, `times`
-    how many time-outs without a group they tell. `in_subgroup`: an
-    unnamed group gave it another rank than the world's.
+    it of a time-out, and the lines themselves. `printed` is the rank that unlabelled lines give, `times` how many
+    time-outs without a group they tell. `in_subgroup`: an unnamed group gave it another rank than the world's.
     """
 
     order: int
