@@ -239,3 +239,16 @@ def test_a_rank_is_not_accused_for_a_send_of_which_the_name_is_damaged():
     assert blamed([dump(1, [received]), dump(0, [])]).accused == 0
     blame = blamed([dump(1, [received]), dump(0, [with_peers(call, 999_999_999, 1)])])
     assert blame is None or blame.accused is None
+
+
+def alone_in(operation: str):
+    """Rank 2 does not end a call that the others have ended; they wait for it in the next."""
+    said = (("0", operation, 64), ("0", "all_reduce", 8))
+    return blamed([dump(rank, calls(*said, done=0 if rank == 2 else 1)) for rank in range(4)])
+
+
+def test_the_one_rank_that_does_not_end_a_call_is_to_blame_unless_the_call_has_a_root():
+    for operation in ("_reduce_scatter_base", "all_to_all", "all_reduce"):
+        assert (alone_in(operation).fault, alone_in(operation).accused) == (Fault.ALONE, 2)
+    for operation in ("reduce", "broadcast", "scatter"):
+        assert (alone_in(operation).fault, alone_in(operation).accused) == (Fault.ALONE, None)

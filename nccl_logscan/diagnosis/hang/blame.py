@@ -81,9 +81,11 @@ class _Missing:
 
 # How many ranks that wait in the same call are asked for the order in which they issued theirs.
 _WITNESSES = 64
+# Members to be asked over all calls: beyond this it is seconds of work for waits that are each in another call.
 _QUESTIONS = 4_000_000
 # In these the rank that does not end may be the one that all others took for another: records do not hold the root.
-_ROOTED = ("broadcast", "_broadcast", "reduce", "gather", "scatter")
+_ROOTED = frozenset({"broadcast", "_broadcast_oop", "reduce", "_reduce_oop", "gather", "scatter"})
+# So many ranks that wait make it no chance that of all inputs just the silent rank's is missing.
 _NO_CHANCE = 31
 
 
@@ -328,7 +330,7 @@ class _Search:
                     wait = wait or its_wait
         assert wait is not None
         fault, ranks = self._odd_in(group, wait, waiting)
-        told = fault is not Fault.ALONE or not (wait.operation or "").lower().startswith(_ROOTED)
+        told = fault is not Fault.ALONE or (wait.operation or "").lower() not in _ROOTED
         accused = ranks[0] if len(ranks) == 1 and told else None
         return Blame(fault, tuple(ranks), accused, group, wait, tuple(waiting), through, len(self._waiting))
 
