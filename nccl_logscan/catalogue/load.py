@@ -1,0 +1,146 @@
+"""The shipped catalogue, read once.
+
+`data/variables.jsonl` and `data/options.jsonl` hold an entry a line, which reads in milliseconds and makes a change of
+one entry a change of one line; `data/practices.toml` is written by people.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib import resources
+from typing import Any
+
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
+
+from nccl_logscan.catalogue.model import (
+    Condition,
+    Default,
+    Domain,
+    Form,
+    Kind,
+    Option,
+    Practice,
+    Reader,
+    Variable,
+)
+
+_NEAR = 2
+"""How many letters a misspelt name may differ by (swapped neighbours count once)."""
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """Every variable, option and practice."""
+
+    variables: Mapping[str, Variable]
+
+    @cached_property
+    def options(self) -> tuple[Option, ...]:
+        """Every option; read when first asked for."""
+        return tuple(_option(entry) for entry in _entries("options.jsonl"))
+
+    @cached_property
+    def practices(self) -> tuple[Practice, ...]:
+        """Every practice; read when first asked for."""
+        text = _data("practices.toml")
+        return tuple(_practice(entry) for entry in tomllib.loads(text).get("practice", ()))
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, tuple[Option, ...]]:
+        found: dict[str, list[Option]] = {}
+        for option in self.options:
+            for name in option.names:
+                found.setdefault(flag_form(name), []).append(option)
+        return {name: tuple(options) for name, options in found.items()}
+
+    def variable(self, name: str) -> Variable | None:
+        """Return the variable of this exact name."""
+        return self.variables.get(name)
+
+    def options_called(self, name: str, framework: str | None = None) -> tuple[Option, ...]:
+        """Return the options that may be written so; of one framework, where one is named."""
+        found = self._by_name.get(flag_form(name), ())
+        return tuple(option for option in found if framework in {None, option.framework})
+
+    def of_concept(self, concept: str) -> tuple[Option, ...]:
+        """Return what the frameworks call one thing, such as the process group's timeout."""
+        return tuple(option for option in self.options if option.concept == concept)
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        options = (name for option in self.options if option.kind is Kind.ENV for name in option.names)
+        return tuple(sorted({*self.variables, *options}))
+
+    def nearest(self, name: str) -> str | None:
+        """Return the known variable that `name` is a misspelling of; None where none is near enough."""
+        found = process.extractOne(name, self._names, scorer=OSA.distance, score_cutoff=_NEAR)
+        return found[0] if found else None
+
+
+@cache
+def catalogue() -> Catalogue:
+    """Return the shipped catalogue."""
+    variables = (_variable(entry) for entry in _entries("variables.jsonl"))
+    return Catalogue({variable.name: variable for variable in variables})
+
+
+def flag_form(name: str) -> str:
+    """Return a flag's name as argparse compares it: dashes and underscores within it are one."""
+    return "--" + name[2:].replace("_", "-") if name.startswith("--") else name
+
+
+def _data(name: str) -> str:
+    return (resources.files("nccl_logscan.catalogue") / "data" / name).read_text("utf-8")
+
+
+def _entries(name: str) -> Iterator[dict[str, Any]]:
+    return (json.loads(line) for line in _data(name).splitlines() if line)
+
+
+def _variable(entry: dict[str, Any]) -> Variable:
+    return Variable(
+        **{
+            **entry,
+            "reader": Reader(entry["reader"]),
+            "domain": _domain(entry["domain"]),
+            "defaults": tuple(Default(**default) for default in entry["defaults"]),
+        }
+    )
+
+
+def _option(entry: dict[str, Any]) -> Option:
+    return Option(
+        **{
+            **entry,
+            "kind": Kind(entry["kind"]),
+            "domain": _domain(entry["domain"]),
+            "names": tuple(entry["names"]),
+            "helps_with": tuple(entry["helps_with"]),
+        }
+    )
+
+
+def _domain(entry: dict[str, Any]) -> Domain:
+    return Domain(
+        **{
+            **entry,
+            "form": Form(entry.get("form", Form.TEXT)),
+            "choices": tuple(entry.get("choices", ())),
+            "special": tuple(entry.get("special", ())),
+        }
+    )
+
+
+def _practice(entry: dict[str, Any]) -> Practice:
+    return Practice(**{**entry, "when": tuple(_conditions(entry["when"]))})
+
+
+def _conditions(entries: Iterable[dict[str, Any]]) -> Iterator[Condition]:
+    for entry in entries:
+        lists = {name: tuple(entry[name]) for name in ("equals", "differs_from") if name in entry}
+        yield Condition(**{**entry, **lists})

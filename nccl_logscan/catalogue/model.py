@@ -1,0 +1,163 @@
+"""The catalogue's types: a Variable (of the environment), an Option (of a framework or host), a Practice (advice)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """How a setting is made; the values are the report contract's."""
+
+    ENV = "env"
+    CLI_FLAG = "cli_flag"
+    YAML_KEY = "yaml_key"
+    JSON_KEY = "json_key"
+    PYTHON_KWARG = "python_kwarg"
+    K8S_FIELD = "k8s_field"
+    HOST_COMMAND = "host_command"
+
+
+class Reader(StrEnum):
+    """Whose code reads a variable; NOBODY for names that are widely set and read by nothing."""
+
+    NCCL = "nccl"
+    PLUGIN = "nccl-plugin"
+    TORCH = "torch"
+    NOBODY = "none"
+
+
+class Form(StrEnum):
+    """The shape of a value. FLAG is 0 or 1; LIST is comma-separated, its members from `choices` where there are any."""
+
+    INTEGER = "integer"
+    NUMBER = "number"
+    FLAG = "flag"
+    CHOICE = "choice"
+    LIST = "list"
+    PATH = "path"
+    TEXT = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """Which values are taken. Bounds are inclusive; `unit` is bytes, seconds, milliseconds, minutes or the like.
+
+    `special` are values taken besides those of the form (-1 or -2 for "automatic"). `strict`: another value is an error
+    or is silently read as something else; where it is False another value may be right, and is no finding.
+    """
+
+    form: Form = Form.TEXT
+    choices: tuple[str, ...] = ()
+    at_least: float | None = None
+    at_most: float | None = None
+    unit: str | None = None
+    special: tuple[str, ...] = ()
+    ignores_case: bool = False
+    strict: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Default:
+    """A default and the first version that has it ("": from the beginning)."""
+
+    since: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """An environment variable. Versions are those of its reader: NCCL's, a plugin's or PyTorch's.
+
+    `since` and `last_seen` bound the versions whose source was searched and holds it; `removed_in` is the first one
+    without it (None: it is still read). `replaced_by` is a name, or NAME=VALUE. `verified` is False where it was only
+    seen as a string in a binary: such a name is known, and no advice is made of it.
+    """
+
+    name: str
+    reader: Reader
+    meaning: str | None
+    domain: Domain
+    defaults: tuple[Default, ...]
+    since: str | None
+    last_seen: str | None
+    removed_in: str | None
+    deprecated_in: str | None
+    replaced_by: str | None
+    documented: bool
+    verified: bool
+    source: str
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A setting of a framework, a launcher, a container runtime or a host.
+
+    `names` are the names under which it may be written, canonical first: a flag with its dashes
+    (`--distributed-timeout-minutes`), a dotted key (`fp16.initial_scale_power`), a call's keyword
+    (`init_process_group(timeout=)`), a variable. `since` and `until` are versions of `framework` ("": not known), both
+    inclusive. `concept` joins settings of different frameworks that do the same (see load.py's CONCEPTS): the advice
+    "raise the process group's timeout" finds each framework's own name by it. `dead`: it is accepted and does
+    nothing, or aborts; it is never advice. `verified` is False where no source was read: known, and no advice.
+    """
+
+    id: str
+    framework: str
+    kind: Kind
+    names: tuple[str, ...]
+    default: str | None
+    domain: Domain
+    since: str
+    until: str
+    effect: str
+    risk: str
+    helps_with: tuple[str, ...]
+    example: str
+    source: str
+    verified: bool
+    concept: str | None = None
+    dead: bool = False
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition on one setting; all that is given must hold. Without any test: the setting is made at all.
+
+    `equals` compares as text (any of them, case ignored), `below` and `above` as numbers, `missing` holds where the
+    setting is not made anywhere. `below_setting` and `above_setting` name a second setting to compare with.
+    """
+
+    name: str
+    equals: tuple[str, ...] = ()
+    differs_from: tuple[str, ...] = ()
+    matches: str | None = None
+    below: float | None = None
+    above: float | None = None
+    below_setting: str | None = None
+    above_setting: str | None = None
+    missing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Practice:
+    """Advice on values that are valid and yet wrong: harmful copies, leftovers of debugging, contradictory pairs.
+
+    It speaks where every condition of `when` holds. `check` is the lint check it belongs to. `fix` maps a setting to
+    the value it should have ("" : take it out); empty where the right value depends on facts a file lacks: `tells` is
+    then the command that would tell. `context` limits it: roce, infiniband, efa, single-node, ... (empty: anywhere).
+    """
+
+    id: str
+    check: str
+    severity: str
+    when: tuple[Condition, ...]
+    problem: str
+    advice: str
+    source: str
+    fix: Mapping[str, str] = field(default_factory=dict)
+    tells: str | None = None
+    nccl: str = ""
+    torch: str = ""

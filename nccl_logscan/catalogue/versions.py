@@ -1,0 +1,39 @@
+"""Versions as numbers, and ranges of them."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_NUMBERS = re.compile(r"\d+")
+_BOUND = re.compile(r"(>=|<=|==|<|>)\s*v?([\d.]+)")
+
+Version = tuple[int, ...]
+
+
+@lru_cache(4096)
+def version(text: str) -> Version:
+    """Return the numbers of a version: "2.21.5+cuda12.4", "v2.21.5-1" and "core_v0.15.0" give (2, 21, 5) and (0, 15).
+
+    Trailing zeros are dropped, so that 2.6 equals 2.6.0. A text without a number gives ().
+    """
+    head = re.split(r"[+-]", text.strip().removeprefix("core_"))[0]
+    numbers = [int(number[:9]) for number in _NUMBERS.findall(head)[:6]]
+    while numbers and numbers[-1] == 0:
+        numbers.pop()
+    return tuple(numbers)
+
+
+def within(text: str, wanted: str) -> bool:
+    """Return whether a version lies in a range such as ">=2.10, <2.18"; "" takes every version."""
+    have = version(text)
+    return all(_holds(have, sign, version(bound)) for sign, bound in _BOUND.findall(wanted))
+
+
+def _holds(have: Version, sign: str, bound: Version) -> bool:
+    if sign == "==":
+        return have[: len(bound)] == bound
+    if sign in {"<", ">="}:
+        return (have < bound) is (sign == "<")
+    # 2.18.5 is not above 2.18: a bound of fewer numbers stands for all its releases.
+    return (have[: len(bound)] > bound) is (sign == ">")
