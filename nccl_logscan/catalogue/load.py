@@ -142,5 +142,5 @@ def _practice(entry: dict[str, Any]) -> Practice:
 
 def _conditions(entries: Iterable[dict[str, Any]]) -> Iterator[Condition]:
     for entry in entries:
-        lists = {name: tuple(entry[name]) for name in ("equals", "differs_from") if name in entry}
+        lists: dict[str, Any] = {name: tuple(entry[name]) for name in ("equals", "differs_from") if name in entry}
         yield Condition(**{**entry, **lists})
