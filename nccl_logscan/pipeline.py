@@ -377,7 +377,7 @@ class _Run:
             if source.note is not None:
                 yield f"{source.name} {source.note}"
             elif logs and source.kind == Kind.CONFIG:
-                yield f"{source.name} is a configuration file: its settings were looked at, and it was not read as a log"
+                yield f"{source.name} is a configuration file: its settings were read, and it was not taken for a log"
         yield from self.dump_notes[:_NOTES]
         if len(self.dump_notes) > _NOTES:
             yield f"{len(self.dump_notes) - _NOTES} further remarks on dumps are left out"

@@ -9,11 +9,11 @@ from itertools import groupby
 
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.edit import Edit, applied, unified_diff
-from nccl_logscan.configs.model import Config, Placed
+from nccl_logscan.configs.model import Config
 from nccl_logscan.position import Position
 from nccl_logscan.remedy.circumstances import Circumstances, Standing, frameworks_of
 from nccl_logscan.remedy.naming import Named
-from nccl_logscan.remedy.values import UNSET, is_value
+from nccl_logscan.remedy.values import UNSET, is_relative, is_value, target, unmade
 
 _CONTEXTS = (3, 2, 1)
 _LONGEST_DIFF = 16_384
@@ -21,28 +21,45 @@ _LONGEST_DIFF = 16_384
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """`where` and `present` as in PlannedStep. `is_wrong`: the setting is made, and otherwise than it should be."""
+    """`where`, `present`, `to` and `diff` as in PlannedStep; `name` is the setting's as it is written there.
+
+    `is_wrong`: the setting is made, and otherwise than it should be.
+    """
 
     where: Position | None = None
     present: str | None = None
+    to: str | None = None
     diff: str | None = None
     is_wrong: bool = False
     name: str | None = None
 
 
 def change_of(wanted: Named, around: Circumstances, *, diff: bool) -> Change:
-    """Return where the setting is made and the change of it; with `diff` False the place alone."""
+    """Return where the setting is made and the change of it; with `diff` False no change, and no place to add it."""
     if made := _made(wanted, around):
         return _of_files(made, wanted, around, diff=diff)
-    if logged := next((setting for setting in around.job.settings if setting.name in wanted.names), None):
-        change = Change(logged.at, logged.value, is_wrong=_differs(logged.value, wanted.to), name=logged.name)
-        if not diff or not change.is_wrong:
-            return change
-        added = _added(wanted, around) if wanted.to != UNSET else None
+    change = _of_log(wanted, around)
+    if change is not None and not change.is_wrong:
+        return change
+    to = change.to if change else unmade(wanted.to, wanted.option.default if wanted.option else None)
+    added = _added(replace(wanted, to=to), around) if diff and to not in {None, UNSET} else None
+    if change is not None:
         return replace(change, diff=added.diff if added else None)
-    if not diff or wanted.to in {None, UNSET}:
-        return Change()
-    return _added(wanted, around) or Change()
+    return added or Change(to=to)
+
+
+def _of_log(wanted: Named, around: Circumstances) -> Change | None:
+    """Return the setting as the log shows it to be made."""
+    logged = next((setting for setting in around.job.settings if setting.name in wanted.names), None)
+    if logged is None:
+        return None
+    to = target(wanted.to, logged.value, wanted.unit)
+    return Change(logged.at, logged.value, to or _kept(wanted), None, wanted.to is None or to is not None, logged.name)
+
+
+def _kept(wanted: Named) -> str | None:
+    """What to show for a setting that may stay: a value to have, never a change to make."""
+    return None if wanted.to is None or is_relative(wanted.to) else wanted.to
 
 
 def _made(wanted: Named, around: Circumstances) -> tuple[Standing, ...]:
@@ -56,41 +73,48 @@ def _made(wanted: Named, around: Circumstances) -> tuple[Standing, ...]:
 
 
 def _of_files(made: Sequence[Standing], wanted: Named, around: Circumstances, *, diff: bool) -> Change:
-    wrong = [one for one in made if _differs(one.placed.value, wanted.to)]
+    wrong = [one for one in made if wanted.to is None or _target(one, wanted) is not None]
     first = (wrong or made)[0]
-    text = _diffs(wrong, wanted, around) if diff and wrong and wanted.to is not None else None
-    return Change(first.placed.at, first.placed.value, text, bool(wrong), first.placed.name)
+    to = _target(first, wanted) or _kept(wanted)
+    text = _diffs(wrong, wanted, around) if diff and wanted.to is not None else None
+    return Change(first.placed.at, present_in(first), to, text, bool(wrong), first.placed.name)
 
 
-def _differs(present: str | None, to: str | None) -> bool:
-    """Whether a setting that is made has another value than it should have; one without a value is not known to."""
-    if to is None or to == UNSET:
-        return True
-    return present is not None and present.casefold() != to.casefold()
+def present_in(standing: Standing) -> str | None:
+    """Return a setting's value now: what the program would get, else, of an expression, how it is written."""
+    placed = standing.placed
+    if placed.value is not None or placed.value_span is None:
+        return placed.value
+    written = standing.config.data[placed.value_span.start : placed.value_span.end]
+    return written.decode("utf-8", "replace") if len(written) <= 200 and b"\n" not in written else None
+
+
+def _target(standing: Standing, wanted: Named) -> str | None:
+    return target(wanted.to, present_in(standing), wanted.unit)
 
 
 def _diffs(wrong: Sequence[Standing], wanted: Named, around: Circumstances) -> str | None:
+    """Return the changes of all files that make the setting otherwise than it should be."""
     parts = []
     for _, group in groupby(wrong, key=lambda one: one.config.name):
         standings = tuple(group)
         config = standings[0].config
-        edits = [_edit(config, one.placed, wanted, around) for one in standings]
+        edits = [_edit(one, wanted, around) for one in standings]
         made = [edit for edit in edits if edit is not None]
         after = applied(config.data, made)
-        if len(made) < len(edits) or not _holds(config, after, wanted, around):
-            continue
-        if text := diff_text(config, after, around.may_show):
-            parts.append(text)
+        if len(made) == len(edits) and _keeps_the_rest(config, after, wanted, around):
+            parts.append(diff_text(config, after, around.may_show) or "")
     return "".join(parts) or None
 
 
-def _edit(config: Config, placed: Placed, wanted: Named, around: Circumstances) -> Edit | None:
-    syntax = around.syntaxes.get(config.syntax)
-    if syntax is None or wanted.to is None:
+def _edit(standing: Standing, wanted: Named, around: Circumstances) -> Edit | None:
+    config, placed = standing.config, standing.placed
+    syntax, to = around.syntaxes.get(config.syntax), _target(standing, wanted)
+    if syntax is None or to is None:
         return None
-    if wanted.to == UNSET:
-        return syntax.remove(config, placed)
-    value = fitted(wanted.to, config)
+    if to == UNSET:
+        return syntax.change(config, placed, "false") if placed.scalar == "boolean" else syntax.remove(config, placed)
+    value = fitted(to, config)
     return syntax.change(config, placed, value) if value is not None and is_value(wanted.kind, value) else None
 
 
@@ -106,10 +130,10 @@ def _added(wanted: Named, around: Circumstances) -> Change | None:
         for name in _names_for(wanted, config):
             edit = syntax.add(config, wanted.kind, name, value)
             after = applied(config.data, [edit]) if edit else config.data
-            if edit is None or not _holds(config, after, wanted, around):
+            if edit is None or not _keeps_the_rest(config, after, wanted, around):
                 continue
             if text := diff_text(config, after, around.may_show):
-                return Change(_first_line(config, edit), None, text, name=name)
+                return Change(_first_line(config, edit), None, wanted.to, text, name=name)
     return None
 
 
@@ -133,23 +157,29 @@ def _first_line(config: Config, edit: Edit) -> Position:
     return config.lines.position(config.name, start)
 
 
-def _holds(config: Config, after: bytes, wanted: Named, around: Circumstances) -> bool:
+def _keeps_the_rest(config: Config, after: bytes, wanted: Named, around: Circumstances) -> bool:
     """Whether the changed file, read again, makes the setting as wanted and all other settings as before."""
     again = around.syntaxes[config.syntax].read(config.name, after)
-    names = set(wanted.names) | {wanted.name}
-    mine = Circumstances(around.job, (again,), around.syntaxes, around.catalogue)
-    now = {id(one.placed): one.placed for name in names for one in mine.standings(name)}
-    if wanted.to == UNSET:
-        right = not now
-    else:
-        right = bool(now) and not any(_differs(placed.value, fitted(wanted.to or "", config)) for placed in now.values())
-    earlier = Circumstances(around.job, (config,), around.syntaxes, around.catalogue)
-    before = {id(one.placed) for name in names for one in earlier.standings(name)}
-    return right and _others(config, before) == _others(again, set(now)) and len(again.faults) <= len(config.faults)
+    now, before = _mine(again, wanted, around), _mine(config, wanted, around)
+    right = (bool(now) or wanted.to == UNSET) and not any(_still_wrong(one, wanted, config) for one in now)
+    return right and len(again.faults) <= len(config.faults) and _others(config, before) == _others(again, now)
 
 
-def _others(config: Config, mine: set[int]) -> list[tuple[str, str | None]]:
-    return [(placed.name, placed.value) for placed in config.settings if id(placed) not in mine]
+def _mine(config: Config, wanted: Named, around: Circumstances) -> tuple[Standing, ...]:
+    alone = Circumstances(around.job, (config,), around.syntaxes, around.catalogue)
+    return tuple(one for name in dict.fromkeys((wanted.name, *wanted.names)) for one in alone.standings(name))
+
+
+def _still_wrong(now: Standing, wanted: Named, before: Config) -> bool:
+    to = wanted.to or ""
+    if is_relative(to):
+        return present_in(now) is None
+    return target(fitted(to, before), present_in(now), wanted.unit) is not None
+
+
+def _others(config: Config, mine: Sequence[Standing]) -> list[tuple[str, str | None]]:
+    own = {id(one.placed) for one in mine}
+    return [(placed.name, placed.value) for placed in config.settings if id(placed) not in own]
 
 
 def diff_text(config: Config, after: bytes, may_show: Callable[[str], bool]) -> str | None:

@@ -79,11 +79,9 @@ class Circumstances:
         subject = _SUBJECTS.get(variable.reader)
         if subject is None:
             return variable.reader is not Reader.NOBODY
+        gone = variable.removed_in
         return self.fits(
-            subject,
-            lambda have: (
-                _not_before(have, variable.since) and not (variable.removed_in and _not_before(have, variable.removed_in))
-            ),
+            subject, lambda have: _not_before(have, variable.since) and not (gone and _not_before(have, gone))
         )
 
     def takes(self, option: Option) -> bool:
@@ -96,9 +94,8 @@ _SUBJECTS = {Reader.NCCL: "nccl", Reader.TORCH: "pytorch"}
 
 def frameworks_of(config: Config) -> Iterator[str]:
     """Yield the frameworks that a file configures or starts."""
-    for part in (*config.settings, *config.launches):
-        if part.framework is not None:
-            yield part.framework
+    yield from (placed.framework for placed in config.settings if placed.framework is not None)
+    yield from (launch.framework for launch in config.launches if launch.framework is not None)
 
 
 def _not_before(have: str, since: str | None) -> bool:

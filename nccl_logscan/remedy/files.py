@@ -44,9 +44,7 @@ def concerns_training(config: Config, catalogue: Catalogue) -> bool:
     )
 
 
-def judged(
-    job: Job, configs: Sequence[Config], may_show: Callable[[str], bool]
-) -> tuple[JudgedSetting, ...]:
+def judged(job: Job, configs: Sequence[Config], may_show: Callable[[str], bool]) -> tuple[JudgedSetting, ...]:
     """Return what lint says of the files and of the variables seen in the log, the gravest first."""
     if not configs and not job.settings:
         return ()
@@ -55,7 +53,8 @@ def judged(
     versions = versions_in(job)
     in_files = lint(configs, versions) if configs else ()
     told = {remark.name for remark in in_files}
-    seen = (remark for remark in lint_seen([_as_logged(one) for one in job.settings], versions) if remark.name not in told)
+    logged = lint_seen([_as_logged(setting) for setting in job.settings], versions)
+    seen = (remark for remark in logged if remark.name not in told)
     by_name = {config.name: config for config in configs}
     remarks = sorted((*in_files, *_once(seen)), key=lambda remark: _WEIGHT[remark.severity])
     return tuple(JudgedSetting(remark, _diff(remark, by_name.get(remark.at.source), may_show)) for remark in remarks)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from nccl_logscan.catalogue.model import Kind, Option, Reader, Variable
 from nccl_logscan.remedy.circumstances import Circumstances
-from nccl_logscan.remedy.values import converted, seconds_in
+from nccl_logscan.remedy.values import UNSET, at_least, converted, is_relative, seconds_in
 
 # Whose setting is nearer to what the user writes: a trainer's before its library's, PyTorch's own call last.
 _NEAREST_FIRST = (
@@ -38,6 +38,39 @@ _NEAREST_FIRST = (
     "ray",
     "pytorch",
 )
+
+
+# The concepts whose settings do the same in every framework, so that one may stand for the other. The rest of the
+# catalogue's concepts join what belongs together and is not interchangeable: an interface's name and an address.
+_INTERCHANGEABLE = {
+    concept: concepts
+    for concepts in (
+        ("process-group-timeout",),
+        ("bf16", "precision"),
+        ("fp16",),
+        ("initial-loss-scale",),
+        ("minimum-loss-scale",),
+        ("gradient-clipping",),
+        ("micro-batch-size",),
+        ("gradient-accumulation",),
+        ("sequence-length",),
+        ("activation-checkpointing",),
+        ("optimizer-offload",),
+        ("gpu-memory-fraction",),
+        ("dataloader-workers",),
+        ("unused-parameters",),
+        ("static-graph",),
+        ("nodes",),
+        ("processes-per-node",),
+        ("rendezvous-port",),
+        ("node-rank",),
+        ("save-interval",),
+        ("checkpoints-kept",),
+        ("flight-recorder-buffer",),
+        ("per-rank-logs",),
+    )
+    for concept in concepts
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +103,8 @@ def named(name: str, kind: Kind, to: str | None, around: Circumstances) -> Named
         read = _name_that_is_read(variable, around)
         return Named(read.name, kind, to, (read.name,), source=read.source) if read else None
     options = around.catalogue.options_called(name)
-    concepts = tuple(dict.fromkeys(option.concept for option in options if option.concept))
-    if own := _own(concepts, options, around):
+    concepts = dict.fromkeys(alike for option in options for alike in _INTERCHANGEABLE.get(option.concept or "", ()))
+    if own := _own(concepts, around):
         return _as_called(own, name, to, options)
     fitting = [option for option in options if around.takes(option)]
     if options and not fitting and any(option.verified and not option.dead for option in options):
@@ -90,7 +123,7 @@ def _name_that_is_read(variable: Variable, around: Circumstances) -> Variable | 
     return next((other for other in (*earlier, later) if other is not None and around.reads(other)), None)
 
 
-def _own(concepts: Iterable[str], options: tuple[Option, ...], around: Circumstances) -> Option | None:
+def _own(concepts: Iterable[str], around: Circumstances) -> Option | None:
     """Return the option of the same concept that the user's files make, else of the framework that the log shows."""
     alike = [
         option
@@ -102,9 +135,7 @@ def _own(concepts: Iterable[str], options: tuple[Option, ...], around: Circumsta
     if made:
         return min(made, key=_nearness)
     used = [option for option in alike if option.framework in around.frameworks]
-    if not used or min(map(_nearness, used)) > min(map(_nearness, options), default=len(_NEAREST_FIRST)):
-        return None
-    return min(used, key=_nearness)
+    return min(used, key=_nearness, default=None)
 
 
 def _is_made(option: Option, around: Circumstances) -> bool:
@@ -124,20 +155,27 @@ def _as_called(own: Option, name: str, to: str | None, options: tuple[Option, ..
         return Named(name, own.kind, to, own.names, own, own.source)
     named_by = next(iter(options), None)
     seconds = seconds_in(to, named_by.domain.unit if named_by else None)
-    value = converted(seconds, own) if seconds is not None else _fitting_value(to, own)
+    value = _in_units_of(own, to, seconds)
     return Named(own.names[0], own.kind, value, own.names, own, own.source, own=True)
 
 
-def _fitting_value(to: str | None, own: Option) -> str | None:
-    """Return the value that the catalogue's example of the option gives it; a step's own where none is shown."""
-    return value_in_example(own) or to
+def _in_units_of(own: Option, to: str | None, seconds: float | None) -> str | None:
+    """Return a value as another option takes it: a duration in its unit, else what the catalogue's example shows."""
+    if seconds is not None:
+        return at_least(converted(seconds, own)) if is_relative(to or "") else converted(seconds, own)
+    return to if to is None or to == UNSET or is_relative(to) else value_in_example(own) or to
+
+
+_VALUE = r"[\"']?(?:\s*[=:]\s*|\s+)[\"']?([^\s\"',)}]+)"
 
 
 def value_in_example(option: Option) -> str | None:
     """Return the value that an option's example sets: `--bf16` gives true, `a.b=c` and `--a c` give c."""
     for name in option.names:
-        bare = re.escape(name.partition("(")[2].rstrip("=)") or name)
-        match = re.search(rf"(?:^|[\s(,{{+~\"']){bare}\"?(?:\s*[=:]\s*|\s+(?!-)|(?=$|[\s,)])) *(\"[^\"]*\"|[^\s,)}}#]*)", option.example)
-        if match:
-            return match[1].strip("\"'") or "true"
+        keyword = name.partition("(")[2].rstrip("=)") or name
+        for written in (keyword, keyword.rpartition(".")[2]):
+            if match := re.search(rf"(?<![\w.-]){re.escape(written)}{_VALUE}", option.example):
+                return match[1]
+        if name.startswith("--") and name in option.example:
+            return "true"
     return None

@@ -14,7 +14,7 @@ from nccl_logscan.diagnosis.verdict import Diagnosis, PlannedStep
 from nccl_logscan.remedy.change import Change, change_of
 from nccl_logscan.remedy.circumstances import Circumstances
 from nccl_logscan.remedy.naming import Named, named
-from nccl_logscan.remedy.values import UNSET, depends_on_site
+from nccl_logscan.remedy.values import UNSET, depends_on_site, is_relative
 from nccl_logscan.rulebook.rule import Step
 from nccl_logscan.taxonomy import Action
 
@@ -100,7 +100,8 @@ def _planned(
     kind = Kind(plain.kind)
     names = step.setting.split(", ")
     known = [(name, wanted) for name in names if (wanted := named(name, kind, plain.to, around)) is not None]
-    changes = [(name, wanted, _change(step, wanted, around)) for name, wanted in known if _suits(step, name, wanted, around)]
+    fitting = [(name, wanted) for name, wanted in known if _suits(step, name, wanted, around)]
+    changes = [(name, wanted, _change(step, wanted, around)) for name, wanted in fitting]
     # Of several settings that one step names, those that are made; where none is, the step as a whole.
     shown = [entry for entry in changes if entry[2].where is not None] or changes[:1]
     for name, wanted, change in shown:
@@ -148,7 +149,7 @@ def _in_own_terms(plain: PlannedStep, name: str, wanted: Named, change: Change, 
         command=_command(plain, name, shown, wanted) if renamed else plain.command,
         kind=wanted.kind.value,
         setting=shown,
-        to=wanted.to,
+        to=change.to if change.to is not None or wanted.to is None else _shown_value(wanted.to),
         source=wanted.source or plain.source if wanted.own else plain.source or wanted.source,
         present=change.present,
         where=change.where,
@@ -156,6 +157,11 @@ def _in_own_terms(plain: PlannedStep, name: str, wanted: Named, change: Change, 
         framework=wanted.framework,
         unit=wanted.unit,
     )
+
+
+def _shown_value(to: str) -> str | None:
+    """Return a value for a setting that nobody makes; a share of an unknown value is told by the step's title."""
+    return None if is_relative(to) else to
 
 
 def _shown_name(name: str, wanted: Named, change: Change) -> str:

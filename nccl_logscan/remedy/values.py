@@ -1,4 +1,8 @@
-"""The values that steps give to settings: durations in the setting's own unit, and what is a value at all."""
+"""The values that steps give to settings: relative to the present one, durations in the setting's own unit.
+
+A rule writes a value; or `unset`; or how the present value has to change: `half`, `double`, `three quarters`,
+`at least 22`. What has to be smaller cannot be made so without knowing how large it is.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ import re
 
 from nccl_logscan.catalogue.model import Kind, Option
 
+_AT_LEAST = "at least "
 UNSET = "unset"
 """What a rule gives as the value of a setting that is to go."""
 
@@ -19,6 +24,7 @@ def seconds_in(value: str | None, unit: str | None) -> float | None:
     """Return a duration in seconds: a timedelta, or a number of a unit of time; None for anything else."""
     if value is None:
         return None
+    value = value.removeprefix(_AT_LEAST)
     if match := _TIMEDELTA.fullmatch(value):
         return float(match[2]) * _SECONDS[match[1]]
     if unit in _SECONDS and _NUMBER.fullmatch(value):
@@ -83,3 +89,79 @@ def depends_on_site(name: str, to: str) -> bool:
     Taking a setting out, leaving the choice to NCCL and excluding the usual virtual interfaces are right anywhere.
     """
     return name in _SITE_FACTS and to not in _ANYWHERE and not to.startswith("^lo")
+
+
+# --- Values relative to the present one ------------------------------------------------------------------------
+
+_SHARES = {"half": 0.5, "three quarters": 0.75, "double": 2.0}
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s?([kmgt])?i?b?", re.IGNORECASE)
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+_OFF = frozenset({"false", "auto", "none", "null"})
+"""A switch so set is off, or follows another one ("auto" of DeepSpeed under transformers): nothing to take out."""
+_UNLIMITED = frozenset({"unlimited", "infinity", "-1"})
+
+
+def at_least(value: str) -> str:
+    """Return what a rule writes for "this, unless it is more already"."""
+    return _AT_LEAST + value
+
+
+def is_relative(to: str) -> bool:
+    """Return whether a value says how the present one has to change."""
+    return to in _SHARES or to.startswith(_AT_LEAST)
+
+
+def target(to: str | None, present: str | None, unit: str | None) -> str | None:
+    """Return the value that a setting should have in place of `present`; None where it may stay or is not known.
+
+    `present` None: the setting has no value that could be read.
+    """
+    if to is None or (present is not None and present.casefold() == to.casefold()):
+        return None
+    if to == UNSET:
+        return None if present is not None and present.casefold() in _OFF else UNSET
+    if to in _SHARES:
+        return _share(present, _SHARES[to])
+    if to.startswith(_AT_LEAST):
+        return _at_least(to.removeprefix(_AT_LEAST), present, unit)
+    return to if present is not None else None
+
+
+def _share(present: str | None, share: float) -> str | None:
+    if present is None or not _NUMBER.fullmatch(present):
+        return None
+    if "." in present:
+        return f"{round(float(present) * share, 2):g}"
+    changed = int(int(present) * share)
+    return str(changed) if changed not in {0, int(present)} else None
+
+
+def _at_least(least: str, present: str | None, unit: str | None) -> str | None:
+    if present is None or present in _UNLIMITED:
+        return None
+    wanted, have = seconds_in(least, unit), seconds_in(present, unit)
+    if wanted is not None and have is not None:
+        # A wait that was already this long and not long enough has to be longer.
+        return least if have < wanted else _in_form_of(least, 2 * have, unit)
+    first, second = _size(least), _size(present)
+    return least if first is not None and second is not None and second < first else None
+
+
+def _in_form_of(least: str, seconds: float, unit: str | None) -> str:
+    if _TIMEDELTA.fullmatch(least):
+        return f"datetime.timedelta(minutes={seconds / 60:g})"
+    return f"{seconds / _SECONDS[unit or 's']:g}"
+
+
+def _size(text: str) -> float | None:
+    match = _SIZE.fullmatch(text.partition(":")[0])
+    return float(match[1]) * 1024 ** _POWERS[(match[2] or "").lower()] if match else None
+
+
+def unmade(to: str | None, default: str | None) -> str | None:
+    """Return the value for a setting that nobody makes; relative to the framework's default, where that is known."""
+    if to is None:
+        return None
+    if to.startswith(_AT_LEAST):
+        return to.removeprefix(_AT_LEAST)
+    return _share(default, _SHARES[to]) if to in _SHARES else to
