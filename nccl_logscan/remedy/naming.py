@@ -101,7 +101,11 @@ def named(name: str, kind: Kind, to: str | None, around: Circumstances) -> Named
     variable = around.catalogue.variable(name) if kind is Kind.ENV else None
     if variable is not None:
         read = _name_that_is_read(variable, around)
-        return Named(read.name, kind, to, (read.name,), source=read.source) if read else None
+        if read is None:
+            return None
+        # An entry may stand for a family of names (`FI_*`).
+        own = name if read is variable else read.name
+        return Named(own, kind, to, (own,), source=read.source)
     options = around.catalogue.options_called(name)
     concepts = dict.fromkeys(alike for option in options for alike in _INTERCHANGEABLE.get(option.concept or "", ()))
     if own := _own(concepts, around):
