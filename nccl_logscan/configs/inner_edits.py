@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 
 from nccl_logscan.catalogue.model import Kind
-from nccl_logscan.configs.edit import Edit, applied
+from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.embedded import Inner, sources_in
 from nccl_logscan.configs.model import Config, Placed
 from nccl_logscan.configs.read import read_text, syntax_named
 from nccl_logscan.configs.splice import Piece
 from nccl_logscan.configs.tree import Mapping, Sequence, descendants
-from nccl_logscan.configs.tree_addition import adds_just
 from nccl_logscan.configs.tree_edits import Parser, Spot
 from nccl_logscan.configs.tree_removal import entries_removed
-from nccl_logscan.configs.writer import Writer
-
-_Said = tuple[object, ...]
+from nccl_logscan.configs.tried import adds_just, changes_just
 
 
-def inner_edit(config: Config, parse: Parser, writer: Writer, placed: Placed, value: str | None) -> Edit | None:
+def inner_edit(config: Config, parse: Parser, placed: Placed, value: str | None) -> Edit | None:
     """Return the edit that gives a setting another value, or with None takes it out; tried on the file as a whole."""
     for inner in _inners(config, parse):
         text = read_text(inner.name, inner.splice.text)
@@ -33,7 +29,7 @@ def inner_edit(config: Config, parse: Parser, writer: Writer, placed: Placed, va
                 return None
             edit = syntax.remove(text, made) if value is None else syntax.change(text, made, value)
             outer = _carried(config, parse, inner, edit) if edit else None
-            return outer if outer and _changes_just(config, outer, placed, value) else None
+            return outer if outer and changes_just(config, outer, placed, value) else None
     return None
 
 
@@ -123,19 +119,3 @@ def _indent(data: bytes, inner: Inner) -> bytes | None:
         if piece.length:
             indents.add(data[_line_start(data, piece.outer) : piece.outer])
     return indents.pop() if len(indents) == 1 and not b"".join(indents).strip(b" ") else None
-
-
-def _changes_just(config: Config, edit: Edit, placed: Placed, value: str | None) -> bool:
-    """Return whether the file with the edit says the same but for the one setting."""
-    after = syntax_named(config.syntax).read(config.name, applied(config.data, [edit]))
-    old, new = Counter(map(_said, config.settings)), Counter(map(_said, after.settings))
-    gone, come = old - new, new - old
-    if len(after.faults) != len(config.faults) or gone.total() > 1 or any(said[0] != placed.name for said in gone):
-        return False
-    if value is None:
-        return not come and gone.total() == 1
-    return come.total() <= 1 and all(said[:2] == (placed.name, value) for said in come)
-
-
-def _said(placed: Placed) -> _Said:
-    return placed.name, placed.value, placed.kind, placed.form

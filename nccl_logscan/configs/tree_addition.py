@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.edit import Edit, applied
@@ -12,6 +11,7 @@ from nccl_logscan.configs.model import Config, Form, Placed
 from nccl_logscan.configs.tree import Mapping, Node, Scalar, Sequence, Tree, descendants
 from nccl_logscan.configs.tree_edits import TREE_FORMS, Parser, spot_of
 from nccl_logscan.configs.tree_insertion import appended, inserted_after
+from nccl_logscan.configs.tried import adds_just
 from nccl_logscan.configs.variable_names import is_telling
 from nccl_logscan.configs.writer import Writer
 
@@ -229,20 +229,3 @@ def as_one(data: bytes, edits: list[Edit]) -> Edit:
     start, end = min(edit.start for edit in edits), max(edit.end for edit in edits)
     moved = [Edit(edit.start - start, edit.end - start, edit.text) for edit in edits]
     return Edit(start, end, applied(data[start:end], moved))
-
-
-def adds_just(config: Config, edit: Edit, name: str, value: str, times: int) -> bool:
-    """Return whether the file with the edit sets all that it did and the new setting besides, and nothing else."""
-    from nccl_logscan.configs.read import syntax_named  # noqa: PLC0415 - the registry imports the syntaxes
-
-    after = syntax_named(config.syntax).read(config.name, applied(config.data, [edit]))
-    before, made = Counter(map(_said, config.settings)), Counter(map(_said, after.settings))
-    new = made - before
-    is_new: Callable[[tuple[object, ...]], bool] = lambda said: said[:2] == (name, value)  # noqa: E731
-    return (
-        not before - made and new.total() == times and all(map(is_new, new)) and len(after.faults) == len(config.faults)
-    )
-
-
-def _said(placed: Placed) -> tuple[object, ...]:
-    return placed.name, placed.value, placed.kind, placed.form, placed.scalar, placed.program

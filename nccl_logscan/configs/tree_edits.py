@@ -54,7 +54,7 @@ def spot_of(tree: Tree, placed: Placed) -> Spot | None:
             is_named = isinstance(node, Sequence) and isinstance(node.items[number], Mapping)
             if entry_of(node, number) == wanted and is_named == (placed.form is Form.ENV_LIST):
                 return Spot(node, number)
-        stack.extend(child for child in children(node) if child.start <= wanted[0] <= child.end)
+        stack.extend(children(node))
     return None
 
 
@@ -85,7 +85,7 @@ class TreeEdits:
         edit = Edit(scalar.start, scalar.end, text)
         after = self._parse(applied(self._config.data, [edit]))
         old = shape(self._parse(self._config.data).documents)
-        return edit if _differ_in_one(old, shape(after.documents), prefix + value) else None
+        return edit if differ_in_one(old, shape(after.documents), prefix + value) else None
 
     def _scalar(self, placed: Placed) -> Scalar | None:
         span = placed.value_span
@@ -115,10 +115,10 @@ class TreeEdits:
         """Return the edit of a setting that a text within the file makes, by that text's own syntax."""
         from nccl_logscan.configs.inner_edits import inner_edit  # noqa: PLC0415 - only where there is one
 
-        return inner_edit(self._config, self._parse, self._writer, placed, value)
+        return inner_edit(self._config, self._parse, placed, value)
 
 
-def _differ_in_one(before: list[tuple[object, ...]], after: list[tuple[object, ...]], text: str) -> bool:
+def differ_in_one(before: list[tuple[object, ...]], after: list[tuple[object, ...]], text: str) -> bool:
     """Return whether two shapes differ in nothing but one scalar, which is now `text`."""
     if len(before) != len(after):
         return False

@@ -25,11 +25,11 @@ def entries_removed(data: bytes, parse: Parser, spot: Spot, last: int) -> Edit |
     """Return the edit that takes the entries from the spot to number `last` out, if the file then says just that."""
     parent = spot.parent
     if size_of(parent) == last - spot.number + 1:
-        edit = _emptied(data, parent)
+        edit = emptied(data, parent)
     elif parent.flow:
-        edit = _out_of_flow(data, parent, spot.number, last)
+        edit = out_of_flow(data, parent, spot.number, last)
     else:
-        edit = _out_of_block(data, parent, spot.number, last)
+        edit = out_of_block(data, parent, spot.number, last)
     if edit is None:
         return None
     return edit if shape(parse(applied(data, [edit])).documents) == _meant(data, parse, spot, last) else None
@@ -66,7 +66,8 @@ def begin_of(data: bytes, parent: Mapping | Sequence, number: int) -> int | None
     return len(before) - 1 if before.endswith(b"-") else None
 
 
-def _out_of_block(data: bytes, parent: Mapping | Sequence, first: int, last: int) -> Edit | None:
+def out_of_block(data: bytes, parent: Mapping | Sequence, first: int, last: int) -> Edit | None:
+    """Return the edit that takes entries with lines of their own out."""
     begin, end = begin_of(data, parent, first), entry_of(parent, last)[1]
     rest = _REST.match(data, end)
     if begin is None or rest is None:
@@ -83,7 +84,8 @@ def _out_of_block(data: bytes, parent: Mapping | Sequence, first: int, last: int
     return Edit(begin, following, b"")
 
 
-def _out_of_flow(data: bytes, parent: Mapping | Sequence, first: int, last: int) -> Edit | None:
+def out_of_flow(data: bytes, parent: Mapping | Sequence, first: int, last: int) -> Edit | None:
+    """Return the edit that takes entries out of brackets, with the comma that goes with them."""
     begin, end = entry_of(parent, first)[0], entry_of(parent, last)[1]
     comma = re.compile(rb"[ \t]*,").match(data, end)
     line = _line_start(data, begin)
@@ -106,7 +108,7 @@ def _out_of_flow(data: bytes, parent: Mapping | Sequence, first: int, last: int)
     return Edit(at, own.end() if own else end, data[at + 1 : begin].rstrip())
 
 
-def _emptied(data: bytes, parent: Mapping | Sequence) -> Edit | None:
+def emptied(data: bytes, parent: Mapping | Sequence) -> Edit | None:
     """Return the edit that leaves {} or [] where the only entries were."""
     size = size_of(parent)
     if parent.flow:
