@@ -32,6 +32,8 @@ from nccl_logscan.catalogue.model import (
 
 _NEAR = 2
 """How many letters a misspelt name may differ by (swapped neighbours count once)."""
+_TELLING = 11
+"""Letters from which a name that others read is one to propose: NODE_RANKS is no misspelt LOCAL_RANK."""
 _HEAD = '{"name": "'
 """What a variable's line begins with."""
 _SHORT = 5
@@ -87,12 +89,14 @@ class Catalogue:
     @cached_property
     def _names(self) -> tuple[str, ...]:
         options = (name for option in self.options if option.kind is Kind.ENV for name in option.names)
-        return tuple(sorted(name for name in {*self.variables, *options} if not name.endswith("*")))
+        meant = (name for name, variable in self.variables.items() if _may_be_meant(variable))
+        return tuple(sorted({*meant, *options}))
 
     def nearest(self, name: str) -> str | None:
         """Return the known variable that `name` is a misspelling of; None where none is near enough.
 
-        A name of a known family is none: HCCL_BUFFSIZE is Ascend's, and no NCCL_BUFFSIZE.
+        A name of a known family is none: HCCL_BUFFSIZE is Ascend's, and no NCCL_BUFFSIZE. What is removed, read by
+        nothing or not verified is no name to propose.
         """
         if self._family(name):
             return None
@@ -127,6 +131,14 @@ class VariableLines(Mapping[str, Variable]):
 def catalogue() -> Catalogue:
     """Return the shipped catalogue."""
     return Catalogue(VariableLines(_data("variables.jsonl")))
+
+
+def _may_be_meant(variable: Variable) -> bool:
+    if variable.removed_in or not variable.verified or variable.name.endswith("*"):
+        return False
+    if variable.reader is Reader.OTHER:
+        return variable.documented and len(variable.name) >= _TELLING
+    return variable.reader is not Reader.NOBODY
 
 
 def flag_form(name: str) -> str:
