@@ -21,6 +21,8 @@ _USE = re.compile(
     rb"|\bgetenv\([\"']([A-Za-z_][A-Za-z0-9_]*)[\"']"
     rb"|\benviron(?:\.get\(|\.pop\(|\[)[\"']([A-Za-z_][A-Za-z0-9_]*)[\"']"
 )
+_TELLS = re.compile(rb"[ \t]*(?:#|(?:echo|printf|logger|log|info|print)\b)")
+_TELLING_LINE = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,15 @@ def _used(config: Config) -> frozenset[str]:
         if placed.kind is Kind.ENV:
             own.setdefault(placed.name, []).append(placed.span)
     found = ((next(filter(None, use.groups())).decode(), use.start()) for use in _USE.finditer(config.data))
-    return frozenset(name for name, at in found if not _is_inside(at, own.get(name, ())))
+    return frozenset(
+        name for name, at in found if not _is_inside(at, own.get(name, ())) and not _is_told(config.data, at)
+    )
+
+
+def _is_told(data: bytes, at: int) -> bool:
+    """Whether the byte stands in a command that only prints, or in a comment."""
+    start = data.rfind(b"\n", max(0, at - _TELLING_LINE), at) + 1
+    return _TELLS.match(data, start, at) is not None
 
 
 def _is_inside(at: int, spans: Sequence[Span]) -> bool:

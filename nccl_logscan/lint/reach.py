@@ -92,7 +92,7 @@ def _not_exported(script: Script, made: Made) -> Remark | None:
     return remark(
         made,
         Check.OUT_OF_REACH,
-        Severity.ERROR,
+        Severity.WARNING,
         f"{name} is assigned and never exported, so no command that the script starts gets it",
         f"write export {name}=...",
         _BASH_SOURCE,
@@ -108,7 +108,7 @@ def _after_the_launch(script: Script, made: Made) -> Remark | None:
     return remark(
         made,
         Check.OUT_OF_REACH,
-        Severity.ERROR,
+        Severity.WARNING,
         f"{made.placed.name} is exported after the command that should get it has run",
         "move the line before the launch",
         _BASH_SOURCE,
@@ -125,7 +125,7 @@ def _missed(made: Made, launch: Launch) -> Remark:
     if made.config is not None and value is not None and launch.program not in SLURM:
         # What only adds another export would not reach them either.
         fix = tuple(edit for edit in added(made.config, name, value) if b"export" not in edit.text)
-    return remark(made, Check.OUT_OF_REACH, Severity.ERROR, problem, advice, source, fix=fix)
+    return remark(made, Check.OUT_OF_REACH, Severity.WARNING, problem, advice, source, fix=fix)
 
 
 def _told(launch: Launch, name: str) -> tuple[str, str, str]:
@@ -172,7 +172,7 @@ def _under_ray(script: Script, made: Made) -> Remark | None:
         return None
     if script.is_verl:
         advice += f": +ray_kwargs.ray_init.runtime_env.env_vars.{name}=..."
-    return remark(made, Check.OUT_OF_REACH, Severity.ERROR, problem, advice, RAY_SOURCE)
+    return remark(made, Check.OUT_OF_REACH, Severity.WARNING, problem, advice, RAY_SOURCE)
 
 
 # --- Dockerfile ------------------------------------------------------------------------------------------------
@@ -187,7 +187,7 @@ def _in_dockerfile(made: Made) -> Remark | None:
     return remark(
         made,
         Check.OUT_OF_REACH,
-        Severity.ERROR,
+        Severity.WARNING,
         f"an export in RUN ends with that step of the build: containers of the image do not have {made.placed.name}",
         f"write ENV {made.placed.name}=...",
         _DOCKERFILE_SOURCE,

@@ -38,10 +38,10 @@ def in_program(config: Config, variables: Sequence[Made], job: Job) -> Iterator[
             continue
         if variable.reader is Reader.TORCH:
             when = "init_process_group, which reads it,"
-            severity = Severity.ERROR
+            severity = Severity.WARNING
         elif _COLLECTIVE.search(config.data, init.end(), span.start):
             when = "the first collective, at which NCCL reads it,"
-            severity = Severity.ERROR
+            severity = Severity.WARNING
         else:
             # Without device_id NCCL starts at the first collective, which may still be to come.
             when = "init_process_group, which may have read it,"

@@ -22,9 +22,8 @@ _RUN = re.compile(
     rb"|uv|poetry|conda)|\S{0,200}\.sh|\$\{?\w+|\"\$@\"|\"\$\{\w+\[@\]\}\")(?=[ \t\\\r\n;&|]|\Z)"
 )
 _RAY_START = re.compile(rb"\bray[ \t]+start\b(?P<options>(?:[^\n;&|\\]|\\\r?\n|\\.){0,2000})")
-_UNTOLD = re.compile(
-    rb"--env-file|--env-host|--runtime-env(?!-json)|env_list|-genvall|-envall|--export-file|--tune\b|SendEnv|\$0|BASH_SOURCE"
-)
+_UNTOLD = re.compile(rb"--env-host|env_list|-genvall|-envall|--export-file|--tune\b|SendEnv|\$0|BASH_SOURCE")
+_VARIABLE = re.compile(rb"\$\{?(\w+)\}?\"?\Z")
 _SBATCH = re.compile(rb"(?m)^#SBATCH\b")
 _VERL = re.compile(rb"\bverl\.trainer\b|\bmain_ppo\b")
 _RAY_DRIVERS = re.compile(rb"\bverl\.trainer\b|\bmain_ppo\b|\bopenrlhf\.cli\.train_ppo_ray\b|\bray\.init\b")
@@ -97,6 +96,8 @@ class Script:
     def launch_of(self, made: Made) -> Launch | None:
         """Return the launch that a variable in front of a command is for; None for another command."""
         span = made.placed.span
+        if any(launch.span.start < span.start < launch.span.end for launch in self.launches):
+            return None
         launch = next((launch for launch in self.launches if launch.span.end > span.end), None)
         if launch is None or b"\n" in self._code[span.end : max(span.end, launch.span.start)].replace(b"\\\n", b""):
             return None
@@ -139,10 +140,20 @@ class Script:
     def ray_nodes(self) -> int:
         """On how many nodes the job runs; 1 where the script does not say."""
         names = {"trainer.nnodes", "--actor_num_nodes", "--actor-num-nodes"}
-        counts = [made.placed.value or "" for made in self.made if made.placed.name in names]
+        counts = [self._told(made) for made in self.made if made.placed.name in names]
         return max(
             (int(count) for count in counts if count.isascii() and count.isdigit() and len(count) < 6), default=1
         )
+
+    def _told(self, made: Made) -> str:
+        """Return a setting's value; that of the variable which it is taken from, where the script sets that once."""
+        if made.placed.value is not None or made.placed.value_span is None:
+            return made.placed.value or ""
+        span = made.placed.value_span
+        variable = _VARIABLE.search(self.config.data, span.start, span.end)
+        name = variable[1].decode() if variable else ""
+        values = {other.placed.value or "" for other in self.made if other.placed.name == name}
+        return values.pop() if len(values) == 1 else ""
 
 
 def _stands_for(pattern: str, name: str) -> bool:

@@ -194,3 +194,55 @@ def test_lines_behave_as_a_mapping():
     assert lines["NCCL_DEBUG"].domain.form is Form.CHOICE
     with pytest.raises(KeyError):
         lines["NCCL_NO_SUCH"]
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("NCCL_DEBGU", "NCCL_DEBUG"),
+        ("NCCL_DEBUGE", "NCCL_DEBUG"),
+        ("NCLL_DEBUG", "NCCL_DEBUG"),
+        ("NCCL_SOCKET_IFNAMES", "NCCL_SOCKET_IFNAME"),
+        ("NCCL_SOCKET_INFAME", "NCCL_SOCKET_IFNAME"),
+        ("NCCL_IB_HCAS", "NCCL_IB_HCA"),
+        ("NCCL_IB_DISBLE", "NCCL_IB_DISABLE"),
+        ("NCCL_MIN_CHANNELS", "NCCL_MIN_NCHANNELS"),
+        ("NCCL_BUFFSIZES", "NCCL_BUFFSIZE"),
+        ("NCCL_BUFSIZE", "NCCL_BUFFSIZE"),
+        ("TORCH_NCCL_ASYNC_ERROR_HANDLNG", "TORCH_NCCL_ASYNC_ERROR_HANDLING"),
+        ("CUDA_VISIBLE_DEVICE", "CUDA_VISIBLE_DEVICES"),
+    ],
+)
+def test_a_misspelt_name_is_told_from_its_nearest(written, meant):
+    assert catalogue().variable(written) is None
+    assert catalogue().nearest(written) == meant
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "HCCL_BUFFSIZE",
+        "RCCL_DEBUG",
+        "MCCL_IB_HCA",
+        "UCX_NET",
+        "NCCL_ENV",
+        "NCCL_PORT",
+        "NCCL_ARGS",
+        "NCCL_OPTS",
+        "NCCL_VARS",
+        "NCCL_DEBUG_LEVEL",
+        "NODE_RANKS",
+        "MY_NCCL_DEBUG",
+        "RANKS",
+        "NCCL_FASTRAK_IFNAMES",
+        "",
+    ],
+)
+def test_a_name_of_its_own_is_no_misspelling(name):
+    assert catalogue().nearest(name) is None
+
+
+def test_only_what_is_read_today_is_proposed():
+    for name, variable in catalogue().variables.items():
+        if variable.removed_in or variable.reader is Reader.NOBODY or not variable.verified:
+            assert catalogue().nearest(name) != name
