@@ -1,79 +1,65 @@
-"""Which framework a mapping of settings is for, told by keys that no other one has."""
+"""Which framework a program belongs to: by its module, its script's path, or options that only one of them has."""
 
 from __future__ import annotations
 
-from collections.abc import Set as AbstractSet
+import re
+from collections.abc import Iterable
 
-# A set of keys that is there as a whole tells the framework; the first that does counts. Names are the catalogue's.
-_TELLING: tuple[tuple[str, tuple[frozenset[str], ...]], ...] = (
-    ("verl", (frozenset({"actor_rollout_ref"}),)),
-    (
-        "accelerate",
-        (
-            frozenset({"compute_environment"}),
-            frozenset({"distributed_type", "num_processes"}),
-            frozenset({"distributed_type", "mixed_precision"}),
-        ),
-    ),
-    (
-        "deepspeed",
-        (
-            frozenset({"zero_optimization"}),
-            frozenset({"train_micro_batch_size_per_gpu"}),
-            frozenset({"train_batch_size", "fp16"}),
-            frozenset({"train_batch_size", "bf16"}),
-        ),
-    ),
-    ("nemo-rl", (frozenset({"policy", "grpo"}), frozenset({"policy", "cluster"}))),
-    ("nemo", (frozenset({"exp_manager"}),)),
-    (
-        "torchtitan",
-        (
-            frozenset({"job", "training"}),
-            frozenset({"parallelism", "training"}),
-            frozenset({"comm", "training"}),
-            frozenset({"job", "comm"}),
-        ),
-    ),
-    ("lightning", (frozenset({"seed_everything"}), frozenset({"trainer", "class_path"}))),
-    (
-        "llama-factory",
-        (frozenset({"finetuning_type"}), frozenset({"stage", "template"}), frozenset({"stage", "model_name_or_path"})),
-    ),
-    (
-        "axolotl",
-        (
-            frozenset({"base_model", "datasets"}),
-            frozenset({"base_model", "micro_batch_size"}),
-            frozenset({"base_model", "sequence_len"}),
-        ),
-    ),
-    (
-        "transformers",
-        (frozenset({"per_device_train_batch_size"}), frozenset({"ddp_timeout"}), frozenset({"ddp_backend"})),
-    ),
-    ("ray", (frozenset({"env_vars"}), frozenset({"runtime_env"}), frozenset({"cluster_name", "provider"}))),
-)
-_MANIFEST = frozenset({"apiVersion", "kind"})
-_LIGHTNING_TRAINER = frozenset(
-    {"accelerator", "devices", "num_nodes", "strategy", "precision", "accumulate_grad_batches"}
-)
+_PROGRAMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (framework, re.compile(pattern, re.ASCII))
+    for framework, pattern in (
+        ("verl", r"(?:^|/)verl[./]|^recipe[./]|main_ppo\b|main_dapo\b"),
+        ("openrlhf", r"(?:^|/)openrlhf[./]|train_ppo_ray"),
+        ("megatron-lm", r"(?:^|/)(?:pretrain|train|finetune)_(?:gpt|bert|t5|vlm|retro|mamba|ict|vision\w*|multimodal)\w*"
+                        r"\.py|megatron|(?:^|/)train_rl\.py|(?:^|/)pretrain_llama"),
+        ("nemo", r"(?:^|/)nemo[./]|NeMo|examples/nlp/language_modeling"),
+        ("vllm", r"^vllm\b|(?:^|/)vllm[./]"),
+        ("sglang", r"^sglang\b|(?:^|/)sglang[./]"),
+        ("torchtitan", r"torchtitan"),
+        ("llama-factory", r"llamafactory|^llamafactory-cli|(?:^|/)LLaMA-Factory"),
+        ("ms-swift", r"^(?:swift|megatron)(?: |$)|(?:^|/)swift/cli"),
+        ("axolotl", r"axolotl"),
+        ("trl", r"^trl\b|(?:^|/)trl/"),
+        ("lightning", r"lightning|^litgpt|^fabric run"),
+        ("colossal-ai", r"colossal"),
+        ("transformers", r"(?:^|/)run_(?:clm|mlm|glue|squad|summarization|translation|qa|t5_mlm_flax|s2s)\w*\.py"),
+        ("deepspeed", r"(?:^|/)DeepSpeed|ds_train|deepspeed"),
+    )
+)  # fmt: skip
+_FLAGS: tuple[tuple[str, frozenset[str]], ...] = (
+    ("megatron-lm", frozenset({
+        "--tensor-model-parallel-size", "--pipeline-model-parallel-size", "--distributed-timeout-minutes",
+        "--micro-batch-size", "--global-batch-size", "--use-distributed-optimizer", "--distributed-backend",
+        "--overlap-grad-reduce", "--transformer-impl", "--use-mcore-models", "--max-position-embeddings",
+    })),
+    ("openrlhf", frozenset({
+        "--zero-stage", "--actor-num-nodes", "--actor-num-gpus-per-node", "--vllm-num-engines", "--colocate-all-models",
+    })),
+    ("transformers", frozenset({
+        "--per-device-train-batch-size", "--gradient-accumulation-steps", "--ddp-timeout", "--model-name-or-path",
+        "--fsdp-transformer-layer-cls-to-wrap", "--ddp-find-unused-parameters",
+    })),
+    ("vllm", frozenset({"--gpu-memory-utilization", "--max-num-seqs", "--enforce-eager"})),
+    ("sglang", frozenset({"--mem-fraction-static", "--dist-init-addr", "--disable-cuda-graph"})),
+    ("deepspeed", frozenset({"--deepspeed-config", "--deepspeed"})),
+)  # fmt: skip
+
+HYDRA = frozenset({"verl", "nemo"})
+"""Frameworks whose command line consists of Hydra's overrides."""
+
+RAY = frozenset({"verl", "openrlhf"})
+"""Frameworks whose workers Ray starts, so that they do not inherit the environment of the command that one types."""
 
 
-def is_manifest(keys: AbstractSet[str]) -> bool:
-    """Return whether these are the keys of a Kubernetes object."""
-    return keys >= _MANIFEST
+def framework_of(program: str, flags: Iterable[str]) -> str | None:
+    """Return the framework that a module, script or command belongs to, told by its name or else by its options."""
+    for framework, pattern in _PROGRAMS:
+        if pattern.search(program):
+            return framework
+    return framework_of_flags(flags)
 
 
-def framework_of(keys: AbstractSet[str], parent: str | None, known: str | None) -> str | None:
-    """Return the framework that a mapping with these keys, under the key `parent`, is for; `known` where it is silent."""
-    if is_manifest(keys):
-        return "kubernetes"
-    for name, telling in _TELLING:
-        if any(keys >= some for some in telling):
-            return known if name == "ray" and known else name
-    if known is None and "services" in keys:
-        return "docker"
-    if known is None and parent == "trainer" and len(keys & _LIGHTNING_TRAINER) >= 2:
-        return "lightning"
-    return known
+def framework_of_flags(flags: Iterable[str]) -> str | None:
+    """Return the framework that alone has one of these options."""
+    seen = {flag.partition("=")[0].replace("_", "-") for flag in flags}
+    return next((framework for framework, own in _FLAGS if own & seen), None)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.embedded import Inner, read_inner, sources_in
-from nccl_logscan.configs.frameworks import framework_of, is_manifest
+from nccl_logscan.configs.framework_keys import framework_of_keys, is_manifest
 from nccl_logscan.configs.model import Form, Launch, LineIndex, Placed
 from nccl_logscan.configs.pins import pins_in
 from nccl_logscan.configs.tree import Alias, Mapping, Node, Scalar, Sequence, Tree, resolved
@@ -104,7 +104,7 @@ class _Placing:
                 self._pair(key, value, f"{path}.{key.text}" if path else key.text, where)
 
     def _refined(self, keys: set[str], where: _Where) -> _Where:
-        framework = framework_of(keys, where.key, where.framework)
+        framework = framework_of_keys(keys, where.key, where.framework)
         if framework == where.framework:
             return where
         return replace(where, framework=framework, kind=Kind.K8S_FIELD if is_manifest(keys) else where.kind)
