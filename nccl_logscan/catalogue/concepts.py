@@ -83,6 +83,7 @@ CONCEPTS: Mapping[str, str] = {
     "exclude-node": "Keeps a job off a node.",
     # --- memory ---
     "micro-batch-size": "How much one GPU works on at a time: the first thing to lower when its memory runs out.",
+    "gradient-accumulation": "How many micro-batches make one step of the optimizer.",
     "sequence-length": "How long a sequence may be.",
     "rollout-batch-size": "How much an inference engine works on at a time.",
     "activation-checkpointing": "Computes activations again in place of keeping them.",

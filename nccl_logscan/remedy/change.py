@@ -13,7 +13,7 @@ from nccl_logscan.configs.model import Config
 from nccl_logscan.position import Position
 from nccl_logscan.remedy.circumstances import Circumstances, Standing, frameworks_of
 from nccl_logscan.remedy.naming import Named
-from nccl_logscan.remedy.values import UNSET, is_relative, is_value, target, unmade
+from nccl_logscan.remedy.values import UNSET, corrects, is_relative, is_value, target, unmade
 
 _CONTEXTS = (3, 2, 1)
 _LONGEST_DIFF = 16_384
@@ -54,7 +54,8 @@ def _of_log(wanted: Named, around: Circumstances) -> Change | None:
     if logged is None:
         return None
     to = target(wanted.to, logged.value, wanted.unit)
-    return Change(logged.at, logged.value, to or _kept(wanted), None, wanted.to is None or to is not None, logged.name)
+    is_wrong = corrects(wanted.to) and (wanted.to is None or to is not None)
+    return Change(logged.at, logged.value, to or _kept(wanted), None, is_wrong, logged.name)
 
 
 def _kept(wanted: Named) -> str | None:
@@ -76,8 +77,10 @@ def _of_files(made: Sequence[Standing], wanted: Named, around: Circumstances, *,
     wrong = [one for one in made if wanted.to is None or _target(one, wanted) is not None]
     first = (wrong or made)[0]
     to = _target(first, wanted) or _kept(wanted)
+    if to == UNSET and first.placed.scalar == "boolean":
+        to = "false"
     text = _diffs(wrong, wanted, around) if diff and wanted.to is not None else None
-    return Change(first.placed.at, present_in(first), to, text, bool(wrong), first.placed.name)
+    return Change(first.placed.at, present_in(first), to, text, bool(wrong) and corrects(wanted.to), first.placed.name)
 
 
 def present_in(standing: Standing) -> str | None:

@@ -39,7 +39,12 @@ class Circumstances:
     @cached_property
     def frameworks(self) -> frozenset[str]:
         """What the log shows at work and the files configure."""
-        return frozenset(self.job.frameworks).union(*map(frameworks_of, self.configs))
+        return self.configured.union(self.job.frameworks)
+
+    @cached_property
+    def configured(self) -> frozenset[str]:
+        """What the files configure or start."""
+        return frozenset[str]().union(*map(frameworks_of, self.configs))
 
     @cached_property
     def _standings(self) -> Mapping[str, tuple[Standing, ...]]:
@@ -86,7 +91,12 @@ class Circumstances:
 
     def takes(self, option: Option) -> bool:
         """Return whether a framework's version in use takes an option, and it may be advised."""
-        return option.verified and not option.dead and self.in_use(option.framework, option.since, option.until)
+        return is_advice(option) and self.in_use(option.framework, option.since, option.until)
+
+
+def is_advice(option: Option) -> bool:
+    """Return whether an option may be advised at all."""
+    return option.verified and not option.dead and not option.harmful
 
 
 _SUBJECTS = {Reader.NCCL: "nccl", Reader.TORCH: "pytorch"}

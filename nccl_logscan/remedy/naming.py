@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from nccl_logscan.catalogue.model import Kind, Option, Reader, Variable
-from nccl_logscan.remedy.circumstances import Circumstances
+from nccl_logscan.remedy.circumstances import Circumstances, is_advice
 from nccl_logscan.remedy.values import UNSET, at_least, converted, is_relative, seconds_in
 
 # Whose setting is nearer to what the user writes: a trainer's before its library's, PyTorch's own call last.
@@ -73,6 +73,20 @@ _INTERCHANGEABLE = {
 }
 
 
+# Of several settings that a framework has for one thing, the one that governs the time after start-up.
+_MAIN = frozenset(
+    {
+        "--distributed-timeout-minutes",
+        "--comm.train_timeout_seconds",
+        "init_process_group(timeout=)",
+        "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu",
+        "data.max_response_length",
+        "--master-port",
+        "--tee",
+    }
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Named:
     """A setting under one name. `names` are all that it may have in a file; `option` is what the catalogue says."""
@@ -96,25 +110,32 @@ class Named:
         return self.option.domain.unit if self.option else None
 
 
-def named(name: str, kind: Kind, to: str | None, around: Circumstances) -> Named | None:
-    """Return the setting as the job's framework calls it; None where no version in use has it."""
+def named(name: str, kind: Kind, to: str | None, around: Circumstances) -> tuple[Named, ...]:
+    """Return the setting as the job's framework calls it; nothing where no version in use has it.
+
+    More than one where it is to go and the files of several frameworks make it, each under its own name.
+    """
     variable = around.catalogue.variable(name) if kind is Kind.ENV else None
     if variable is not None:
-        read = _name_that_is_read(variable, around)
-        if read is None:
-            return None
-        # An entry may stand for a family of names (`FI_*`).
-        own = name if read is variable else read.name
-        return Named(own, kind, to, (own,), source=read.source)
+        return _variable(name, variable, to, around)
     options = around.catalogue.options_called(name)
     concepts = dict.fromkeys(alike for option in options for alike in _INTERCHANGEABLE.get(option.concept or "", ()))
-    if own := _own(concepts, around):
-        return _as_called(own, name, to, options)
+    if owned := _own(concepts, around):
+        return tuple(_as_called(own, name, to, options) for own in (owned if to == UNSET else owned[:1]))
     fitting = [option for option in options if around.takes(option)]
-    if options and not fitting and any(option.verified and not option.dead for option in options):
-        return None
+    if options and not fitting and any(map(is_advice, options)):
+        return ()
     option = next((option for option in fitting if option.kind is kind), next(iter(fitting), None))
-    return Named(name, kind, to, (name, *(option.names if option else ())), option)
+    return (Named(name, kind, to, (name, *(option.names if option else ())), option),)
+
+
+def _variable(name: str, variable: Variable, to: str | None, around: Circumstances) -> tuple[Named, ...]:
+    read = _name_that_is_read(variable, around)
+    if read is None:
+        return ()
+    # An entry may stand for a family of names (`FI_*`).
+    own = name if read is variable else read.name
+    return (Named(own, Kind.ENV, to, (own,), source=read.source),)
 
 
 def _name_that_is_read(variable: Variable, around: Circumstances) -> Variable | None:
@@ -127,19 +148,23 @@ def _name_that_is_read(variable: Variable, around: Circumstances) -> Variable | 
     return next((other for other in (*earlier, later) if other is not None and around.reads(other)), None)
 
 
-def _own(concepts: Iterable[str], around: Circumstances) -> Option | None:
-    """Return the option of the same concept that the user's files make, else of the framework that the log shows."""
+def _own(concepts: Iterable[str], around: Circumstances) -> list[Option]:
+    """Return the options of one concept that the user's files make, the nearest first.
+
+    Where they make none, the nearest of the framework that they configure, or else that the log shows.
+    """
     alike = [
         option
         for concept in concepts
         for option in around.catalogue.of_concept(concept)
         if around.takes(option) and option.kind is not Kind.HOST_COMMAND
     ]
-    made = [option for option in alike if _is_made(option, around)]
-    if made:
-        return min(made, key=_nearness)
-    used = [option for option in alike if option.framework in around.frameworks]
-    return min(used, key=_nearness, default=None)
+    if made := [option for option in alike if _is_made(option, around)]:
+        return sorted(made, key=_nearness)
+    for frameworks in (around.configured, around.frameworks):
+        if used := [option for option in alike if option.framework in frameworks]:
+            return [min(used, key=_nearness)]
+    return []
 
 
 def _is_made(option: Option, around: Circumstances) -> bool:
@@ -150,8 +175,11 @@ def _is_made(option: Option, around: Circumstances) -> bool:
     )
 
 
-def _nearness(option: Option) -> int:
-    return _NEAREST_FIRST.index(option.framework) if option.framework in _NEAREST_FIRST else len(_NEAREST_FIRST)
+def _nearness(option: Option) -> tuple[int, bool, bool]:
+    """Which option to name first: the nearest framework's, its main one, one that its newest version still takes."""
+    known = option.framework in _NEAREST_FIRST
+    place = _NEAREST_FIRST.index(option.framework) if known else len(_NEAREST_FIRST)
+    return place, option.names[0] not in _MAIN, bool(option.until)
 
 
 def _as_called(own: Option, name: str, to: str | None, options: tuple[Option, ...]) -> Named:

@@ -14,7 +14,7 @@ from nccl_logscan.diagnosis.verdict import Diagnosis, PlannedStep
 from nccl_logscan.remedy.change import Change, change_of
 from nccl_logscan.remedy.circumstances import Circumstances
 from nccl_logscan.remedy.naming import Named, named
-from nccl_logscan.remedy.values import UNSET, depends_on_site, is_relative
+from nccl_logscan.remedy.values import UNSET, depends_on_site, is_exclusion, is_relative
 from nccl_logscan.rulebook.rule import Step
 from nccl_logscan.taxonomy import Action
 
@@ -99,7 +99,7 @@ def _planned(
         return
     kind = Kind(plain.kind)
     names = step.setting.split(", ")
-    known = [(name, wanted) for name in names if (wanted := named(name, kind, plain.to, around)) is not None]
+    known = [(name, wanted) for name in names for wanted in named(name, kind, plain.to, around)]
     fitting = [(name, wanted) for name, wanted in known if _suits(step, name, wanted, around)]
     changes = [(name, wanted, _change(step, wanted, around)) for name, wanted in fitting]
     # Of several settings that one step names, those that are made; where none is, the step as a whole.
@@ -137,7 +137,11 @@ def _change(step: Step, wanted: Named, around: Circumstances) -> Change:
     to = wanted.to
     told_by_log = step.to is not None and "{" in step.to
     mendable = not step.do_not and to is not None and (told_by_log or not depends_on_site(wanted.name, to))
-    return change_of(wanted, around, diff=mendable)
+    change = change_of(wanted, around, diff=mendable)
+    if to is not None and not told_by_log and is_exclusion(to) and not is_exclusion(change.present or "^"):
+        # The user names what to use: which of the site's own is right instead, the log does not tell.
+        return replace(change, diff=None)
+    return change
 
 
 def _in_own_terms(plain: PlannedStep, name: str, wanted: Named, change: Change, *, whole: bool) -> PlannedStep:

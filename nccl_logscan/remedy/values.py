@@ -88,12 +88,18 @@ def depends_on_site(name: str, to: str) -> bool:
 
     Taking a setting out, leaving the choice to NCCL and excluding the usual virtual interfaces are right anywhere.
     """
-    return name in _SITE_FACTS and to not in _ANYWHERE and not to.startswith("^lo")
+    return name in _SITE_FACTS and to not in _ANYWHERE and not is_exclusion(to)
+
+
+def is_exclusion(value: str) -> bool:
+    """Return whether a list of interfaces or adapters says which not to use."""
+    return value.startswith("^")
 
 
 # --- Values relative to the present one ------------------------------------------------------------------------
 
 _SHARES = {"half": 0.5, "three quarters": 0.75, "double": 2.0}
+_LEAST = re.compile(r"at least (?:\d|datetime\.)")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s?([kmgt])?i?b?", re.IGNORECASE)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 _OFF = frozenset({"false", "auto", "none", "null"})
@@ -108,7 +114,12 @@ def at_least(value: str) -> str:
 
 def is_relative(to: str) -> bool:
     """Return whether a value says how the present one has to change."""
-    return to in _SHARES or to.startswith(_AT_LEAST)
+    return to in _SHARES or _LEAST.match(to) is not None
+
+
+def corrects(to: str | None) -> bool:
+    """Return whether a value that differs from this is at fault; what is only doubled makes up for another change."""
+    return to != "double"
 
 
 def target(to: str | None, present: str | None, unit: str | None) -> str | None:
@@ -122,7 +133,7 @@ def target(to: str | None, present: str | None, unit: str | None) -> str | None:
         return None if present is not None and present.casefold() in _OFF else UNSET
     if to in _SHARES:
         return _share(present, _SHARES[to])
-    if to.startswith(_AT_LEAST):
+    if _LEAST.match(to):
         return _at_least(to.removeprefix(_AT_LEAST), present, unit)
     return to if present is not None else None
 
@@ -162,6 +173,6 @@ def unmade(to: str | None, default: str | None) -> str | None:
     """Return the value for a setting that nobody makes; relative to the framework's default, where that is known."""
     if to is None:
         return None
-    if to.startswith(_AT_LEAST):
+    if _LEAST.match(to):
         return to.removeprefix(_AT_LEAST)
     return _share(default, _SHARES[to]) if to in _SHARES else to

@@ -220,7 +220,7 @@ def _steps(page: _Page, steps: list[dict[str, Any]]) -> Iterator[_Row]:
 
 def _change(step: dict[str, Any]) -> str:
     """Return where a setting is made, and from what to what: `train.sh:12  NCCL_IB_GID_INDEX 3 → unset`."""
-    if not step["setting"] or (step["where"] is None and step["to"] is None):
+    if not step["setting"] or (step["where"] is step["to"] is None and step["setting"] in step["title"]):
         return ""
     place = f"{place_of(step['where'])}  " if step["where"] else ""
     now = f" {step['from']}" if step["from"] is not None else ""
