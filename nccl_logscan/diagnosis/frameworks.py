@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from nccl_logscan.events.model import Event, LogText, LossScale, PythonException
+from nccl_logscan.events.model import Event, LogText, LossScale, ProcessExit, PythonException
 from nccl_logscan.gate import Gate
 
 _TEXTS = 50_000
@@ -18,7 +18,7 @@ _BY_EVENT = {
     "horovod.event": "horovod",
     "jax.event": "jax/xla",
 }
-FRAMEWORK_KINDS = frozenset({*_BY_EVENT, "scaler.overflow", "python.exception", "log.text"})
+FRAMEWORK_KINDS = frozenset({*_BY_EVENT, "scaler.overflow", "python.exception", "process.exit", "log.text"})
 """The kinds of events that may show a framework."""
 _BY_SCALER = {"deepspeed": "deepspeed", "megatron": "megatron-lm", "apex": "apex", "fairseq": "fairseq"}
 
@@ -40,7 +40,7 @@ _WORDS = {
     "accelerate": r"\baccelerate[./](?:accelerator|state|commands|utils|launchers|data_loader|checkpointing)\b"
     r"|\baccelerate launch\b",
     "deepspeed": r"\bdeepspeed[./](?:runtime|launcher|comm|utils|ops|inference|accelerator)\b"
-    r"|\[(?:runner|launch|engine|comm|real_accelerator|stage3|stage_1_and_2)\.py:\d+:",
+    r"|\bDeepSpeed info: version=|\bDeepSpeed Final Optimizer\b|\bSetting ds_accelerator to\b",
     "vllm": r"\bvllm[./](?:engine|worker|executor|v1|entrypoints|distributed|model_executor)\b",
     "sglang": r"\bsglang[./](?:srt|launch_server)\b",
     "colossal-ai": r"\bcolossalai[./](?:booster|zero|initialize|nn|shardformer)\b",
@@ -69,7 +69,7 @@ class Frameworks:
             self._note(_BY_SCALER.get(event.framework))
         elif isinstance(event, PythonException):
             self._read(f"{event.file or ''} {event.user_file or ''} {event.exception} {event.text[:1_000]}")
-        elif isinstance(event, LogText) and len(event.message) <= 4_096:
+        elif isinstance(event, LogText | ProcessExit) and len(event.message) <= 4_096:
             self._read(event.message)
 
     def _note(self, name: str | None) -> None:
