@@ -14,18 +14,18 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 from lint_labels import Found, Label, Scored, labels_of, score, unlike
-from nccl_logscan.configs.read import read_config
-from nccl_logscan.lint.run import lint
 
-from nccl_logscan.configs.edit import Edit, applied, unified_diff
-from nccl_logscan.lint.model import Check, Versions
+from nccl_logscan.configs.model import Config
+from nccl_logscan.configs.read import read_text
+from nccl_logscan.lint.model import Check, Remark, Versions
+from nccl_logscan.lint.run import lint
+from nccl_logscan.report.lint.mend import mended
 
 _ROOT = Path(__file__).resolve().parents[1]
 _FIXTURES = _ROOT / "fixtures" / "lint"
@@ -56,23 +56,31 @@ def main() -> int:
 
 
 def measure(folder: Path) -> Scored:
-    """Lint a folder's files together, as they belong to one job, and compare remarks and fixes with its labels."""
+    """Lint a folder's files, those of a job together, and compare remarks and fixes with its labels."""
     expected = yaml.safe_load((folder / "expected.yaml").read_text("utf-8"))
-    names = {str(path): str(path.relative_to(folder)) for path in _files(folder)}
-    configs = [config for config in map(read_config, map(Path, names)) if config is not None]
-    remarks = lint(configs, _versions(expected["versions"]))
+    configs = [read_text(str(path.relative_to(folder)), path.read_bytes()) for path in _files(folder)]
+    read = {config.name: config for config in configs if config is not None}
+    versions = _versions(expected["versions"])
+    remarks = [
+        remark
+        for job in _jobs(read, expected.get("jobs", ()))
+        for remark in lint([read[name] for name in job], versions)
+    ]
     found = [
-        Found(names[remark.at.source], remark.at.line, remark.name, str(remark.check), str(remark.severity))
+        Found(remark.at.source, remark.at.line, remark.name, str(remark.check), str(remark.severity))
         for remark in remarks
     ]
     scored = score(labels_of(folder.name, expected), found, folder.name)
-    edits: dict[str, list[Edit]] = defaultdict(list)
-    for remark in remarks:
-        edits[remark.at.source] += remark.fix
-    for path, name in names.items():
-        before = Path(path).read_bytes()
-        _compare_fix(scored, name, before, applied(before, edits[path]), expected)
+    for config in read.values():
+        _compare_fix(scored, config, remarks, expected)
     return scored
+
+
+def _jobs(names: Iterable[str], jobs: Iterable[Sequence[str]]) -> list[list[str]]:
+    """The files that are linted together; what no job names is one by itself."""
+    known = list(names)
+    together = [[name for name in job if name in known] for job in jobs]
+    return together + [[name] for name in known if not any(name in job for job in together)]
 
 
 def _files(folder: Path) -> list[Path]:
@@ -83,18 +91,20 @@ def _versions(given: Mapping[str, Any]) -> Versions:
     return Versions(given.get("nccl"), given.get("torch"), dict(given.get("frameworks") or {}))
 
 
-def _compare_fix(scored: Scored, name: str, before: bytes, after: bytes, expected: Mapping[str, Any]) -> None:
+def _compare_fix(scored: Scored, config: Config, remarks: Sequence[Remark], expected: Mapping[str, Any]) -> None:
     """Whether git takes the diff, and whether what it leaves reads as it should, line by line."""
+    change = mended(config, remarks)
+    after = change.data if change else config.data
     scored.files += 1
-    if after != before:
+    if change:
         scored.diffs += 1
-        if not takes(name, before, unified_diff(name, before, after), after):
-            scored.refused.append(f"{scored.construct}/{name}")
-    fixed = [entry for entry in expected.get("fixed", ()) if entry["file"] == name]
-    added = [entry["matches"] for entry in expected.get("may_add", ()) if entry["file"] == name]
+        if not takes(config.name, config.data, change.diff, after):
+            scored.refused.append(f"{scored.construct}/{config.name}")
+    fixed = [entry for entry in expected.get("fixed", ()) if entry["file"] == config.name]
+    added = [entry["matches"] for entry in expected.get("may_add", ()) if entry["file"] == config.name]
     scored.places += len(fixed)
-    for line, said in unlike(_text(before), _text(after), fixed, added):
-        scored.unlike.append(f"{scored.construct}/{name}:{line}: {said}")
+    for line, said in unlike(_text(config.data), _text(after), fixed, added):
+        scored.unlike.append(f"{scored.construct}/{config.name}:{line}: {said}")
 
 
 def _text(data: bytes) -> list[str]:
