@@ -30,7 +30,8 @@ class Label:
 
     `check` is None for a setting that is right, and `either` says that the facts leave open whether it is: such a
     setting counts neither way. `checks` are all that a reviewer could call it. `places` are the lines and names at
-    which the remark may stand: the setting's own, and its partner's in a contradiction.
+    which the remark may stand: the setting's own, and its partner's in a contradiction. `also` are checks of which a
+    remark would be true as well, and neither meets the label nor is wrong.
     """
 
     construct: str
@@ -42,6 +43,7 @@ class Label:
     severity: str
     either: bool
     places: tuple[tuple[range, str], ...]
+    also: frozenset[str] = frozenset()
 
     def at(self, found: Found) -> bool:
         """Return whether a remark stands at the setting itself."""
@@ -50,11 +52,12 @@ class Label:
 
     def met_by(self, found: Found) -> bool:
         """Return whether a remark says what the label says."""
-        return (
-            found.file == self.file
-            and found.check in self.checks
-            and (found.severity != _NOTE or self.severity == _NOTE)
-            and any(found.line in lines and _same(name, found.name) for lines, name in self.places)
+        return found.check in self.checks and (found.severity != _NOTE or self.severity == _NOTE) and self.near(found)
+
+    def near(self, found: Found) -> bool:
+        """Return whether a remark stands at the setting or at its partner."""
+        return found.file == self.file and any(
+            found.line in lines and _same(name, found.name) for lines, name in self.places
         )
 
 
@@ -97,6 +100,7 @@ def _label(construct: str, entry: Mapping[str, Any]) -> Label:
         entry.get("severity", ""),
         bool(entry.get("either")),
         ((own, entry["name"]), *partners),
+        frozenset(map(str, map(Check, entry.get("may_also", ())))),
     )
 
 
@@ -107,6 +111,8 @@ def score(labels: Sequence[Label], found: Iterable[Found], construct: str) -> Sc
         met = next((label for label in labels if label.check and label.met_by(remark)), None)
         if met:
             scored.met.setdefault(met, remark)
+            continue
+        if any(remark.check in label.also and label.near(remark) for label in labels):
             continue
         at = next((label for label in labels if label.at(remark)), None)
         if remark.severity == _NOTE or (at and at.either):
