@@ -122,9 +122,10 @@ class Option:
     `names` are the names under which it may be written, canonical first: a flag with its dashes
     (`--distributed-timeout-minutes`), a dotted key (`fp16.initial_scale_power`), a call's keyword
     (`init_process_group(timeout=)`), a variable. `since` and `until` are versions of `framework` ("": not known), both
-    inclusive. `concept` joins settings of different frameworks that do the same (see load.py's CONCEPTS): the advice
+    inclusive. `concept` joins settings of different frameworks that do the same (see concepts.py): the advice
     "raise the process group's timeout" finds each framework's own name by it. `dead`: it is accepted and does
-    nothing, or aborts; it is never advice. `verified` is False where no source was read: known, and no advice.
+    nothing, or aborts; it is never advice. `harmful`: it works, and is still never advice: a relic of older versions,
+    or values of one site. `verified` is False where no source was read: known, and no advice.
     """
 
     id: str
@@ -143,6 +144,7 @@ class Option:
     verified: bool
     concept: str | None = None
     dead: bool = False
+    harmful: bool = False
     note: str | None = None
 
 
