@@ -153,7 +153,7 @@ class Condition:
     `equals` compares as text (any of them, case ignored), `below` and `above` as numbers, `missing` holds where the
     setting is not made anywhere. A `name` that ends in * (FI_*) is any setting so called, and takes no test of its
     value but `missing`. `below_setting` and `above_setting` name a second setting to compare with; `times`
-    one to multiply with before `below` and `above` are asked.
+    one to multiply with before `below` and `above` are asked. A flag's name is written as load.py's flag_form has it.
     """
 
     name: str

@@ -13,8 +13,8 @@ _NUMBER = re.compile(r"\s*[+-]?(?:0[xX][0-9a-fA-F]+|[0-9]+(?:\.[0-9]+)?)\s*")
 def spoken_of(practice: Practice, settings: Mapping[str, str | None]) -> bool:
     """Return whether every condition of the practice holds for `settings`, a value by name.
 
-    None is a value that the file does not tell: such a setting is made, and no test of its value holds. The versions
-    that the practice is for are not looked at.
+    None is a value that the file does not tell: such a setting is made, and no test of its value holds. Flags are
+    named as load.py's flag_form has them. The versions that the practice is for are not looked at.
     """
     return all(holds(condition, settings) for condition in practice.when)
 

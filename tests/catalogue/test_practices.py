@@ -5,14 +5,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nccl_logscan.catalogue.domain import takes
-from nccl_logscan.catalogue.load import catalogue
+from nccl_logscan.catalogue.load import catalogue, flag_form
 from nccl_logscan.catalogue.model import Condition, Practice
 from nccl_logscan.catalogue.practice import holds, spoken_of
 from nccl_logscan.catalogue.versions import within
 from nccl_logscan.lint.model import Check, Severity
 
 PRACTICES = catalogue().practices
-OF_FRAMEWORKS = {"fp16.enabled", "bf16.enabled", "bfloat16.enabled"}
+OF_FRAMEWORKS = {
+    "--ddp-timeout",
+    "--distributed-timeout-minutes",
+    "TrainingArguments(ddp_timeout=)",
+    "bf16.enabled",
+    "bfloat16.enabled",
+    "ddp_timeout",
+    "fp16.enabled",
+    "fp16.min_loss_scale",
+}
 each_practice = pytest.mark.parametrize("practice", PRACTICES, ids=[practice.id for practice in PRACTICES])
 
 
@@ -51,6 +60,7 @@ def test_a_practice_is_one_of_lint_with_a_source_and_words(practice):
     assert practice.advice[0].isupper()
     assert not practice.when[0].name.endswith("*")
     assert not practice.when[0].missing
+    assert all(condition.name == flag_form(condition.name) for condition in practice.when)
 
 
 @each_practice
