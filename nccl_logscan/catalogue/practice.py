@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from nccl_logscan.catalogue.model import Condition, Practice
 
-_NUMBER = re.compile(r"\s*[+-]?(?:0[xX][0-9a-fA-F]+|[0-9]+(?:\.[0-9]+)?)\s*")
+_NUMBER = re.compile(r"\s*[+-]?(?:0[xX][0-9a-fA-F]+|[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)\s*")
 
 
 def spoken_of(practice: Practice, settings: Mapping[str, str | None]) -> bool:

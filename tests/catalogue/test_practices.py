@@ -123,6 +123,8 @@ def test_a_setting_that_is_only_made_needs_no_value():
         (Condition("X", below=10), "10", False),
         (Condition("X", below=10, above=0), "-2", False),
         (Condition("X", above=64), "0x41", True),
+        (Condition("X", below=1), "1e-4", True),
+        (Condition("X", above=64), "1e3", True),
         (Condition("X", above=64), "many", False),
         (Condition("X", below_setting="Y"), "3", True),
         (Condition("X", above_setting="Y"), "3", False),

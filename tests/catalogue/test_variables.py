@@ -68,6 +68,7 @@ def test_a_domain_takes_its_own_defaults_and_the_values_it_names(variable):
     refused = [value for value in (*literal, *named_values) if not takes(domain, value)]
     assert not refused
     assert domain.strict or domain.parser is None
+    assert domain.choices or domain.wanted or domain.pattern is None
 
 
 @named([variable for variable in VARIABLES if not variable.verified])
