@@ -116,6 +116,13 @@ def test_a_setting_that_is_only_made_needs_no_value():
     assert holds(Condition("FI_*", missing=True), {"UCX_TLS": "rc"})
 
 
+def test_an_empty_value_is_no_setting():
+    assert not holds(Condition("NCCL_TOPO_FILE"), {"NCCL_TOPO_FILE": ""})
+    assert holds(Condition("NCCL_TOPO_FILE", missing=True), {"NCCL_TOPO_FILE": ""})
+    assert not holds(Condition("FI_*"), {"FI_PROVIDER": ""})
+    assert not holds(Condition("NCCL_DEBUG", differs_from=("WARN",)), {"NCCL_DEBUG": ""})
+
+
 @pytest.mark.parametrize(
     ("condition", "value", "holds_so"),
     [
