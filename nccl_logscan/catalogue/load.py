@@ -70,8 +70,9 @@ class Catalogue:
         return self.variables.get(name) or self._family(name)
 
     def _family(self, name: str) -> Variable | None:
-        stem = next((stem for stem in self._families if name.startswith(stem)), None)
-        return self.variables[f"{stem}*"] if stem else None
+        if not name.startswith(self._families):
+            return None
+        return self.variables[f"{max(filter(name.startswith, self._families), key=len)}*"]
 
     @cached_property
     def _families(self) -> tuple[str, ...]:

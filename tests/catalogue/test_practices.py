@@ -14,6 +14,7 @@ from nccl_logscan.lint.model import Check, Severity
 PRACTICES = catalogue().practices
 OF_FRAMEWORKS = {
     "--ddp-timeout",
+    "--deterministic-mode",
     "--distributed-timeout-minutes",
     "TrainingArguments(ddp_timeout=)",
     "bf16.enabled",
