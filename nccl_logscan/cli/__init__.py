@@ -20,12 +20,9 @@ _DEFECT = 70
 # Imported when they are run: `rules` needs PyYAML and pydantic, and `--version` neither.
 _COMMANDS = {
     "scan": "nccl_logscan.cli.scan",
-_COMMANDS = {
-    "scan": "nccl_logscan.cli.scan",
     "lint": "nccl_logscan.cli.lint",
     "explain": "nccl_logscan.cli.explain",
     "rules": "nccl_logscan.cli.rules",
-}
 }
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from nccl_logscan.catalogue.load import Catalogue
-from nccl_logscan.catalogue.model import Kind
+from nccl_logscan.catalogue.model import Kind, Option
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Config, Form, Placed
 from nccl_logscan.configs.read import syntax_named
@@ -23,6 +23,7 @@ _USE = re.compile(
 )
 _TELLS = re.compile(rb"[ \t]*(?:#|(?:echo|printf|logger|log|info|print)\b)")
 _TELLING_LINE = 2000
+_TELLING_DOTS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,24 @@ class Job:
         for made in self.made:
             found.setdefault(made.placed.name, []).append(made)
         return {name: tuple(all_made) for name, all_made in found.items()}
+
+    def options_for(self, made: Made) -> tuple[Option, ...]:
+        """Return the verified options that a setting may be; none where the file does not tell whose setting it is.
+
+        A flag or a key of one word (`--fp16`, `debug`) may be anybody's; a long dotted key tells its framework itself.
+        """
+        placed = made.placed
+        is_variable = placed.kind is Kind.ENV
+        if placed.framework is None and not is_variable and placed.name.count(".") < _TELLING_DOTS:
+            return ()
+        found = self.catalogue.options_called(placed.name, None if is_variable else placed.framework)
+        return tuple(option for option in found if option.verified and (option.kind is Kind.ENV) is is_variable)
+
+    def version_of(self, framework: str) -> str | None:
+        """Return the version of a framework that is in use; None where it is not known."""
+        if framework in {"nccl", "pytorch"}:
+            return self.versions.nccl if framework == "nccl" else self.versions.torch
+        return self.versions.frameworks.get(framework)
 
     @cached_property
     def by_file(self) -> Mapping[str, tuple[Made, ...]]:

@@ -26,9 +26,9 @@ def check_values(job: Job) -> Iterator[Remark]:
         if placed.value is None or not made.is_given:
             continue
         variable = job.catalogue.variable(placed.name) if placed.kind is Kind.ENV else None
-        if variable is None:
+        if variable is None or variable.reader is Reader.OTHER:
             found = _of_option(made, placed.value, job)
-        elif variable.verified and variable.reader not in {Reader.NOBODY, Reader.OTHER}:
+        elif variable.verified and variable.reader is not Reader.NOBODY:
             found = _judged(made, placed.value, variable.domain, variable.source)
         else:
             continue
@@ -37,12 +37,9 @@ def check_values(job: Job) -> Iterator[Remark]:
 
 
 def _of_option(made: Made, value: str, job: Job) -> Remark | None:
-    options = job.catalogue.options_called(made.placed.name, made.placed.framework)
-    if not options or any(not option.verified or option.kind is not made.placed.kind for option in options):
-        return None
     # A name is of several frameworks, or of several versions: wrong is what all of them refuse.
-    found = [_judged(made, value, option.domain, option.source) for option in options]
-    return found[0] if all(found) else None
+    found = [_judged(made, value, option.domain, option.source) for option in job.options_for(made)]
+    return found[0] if found and all(found) else None
 
 
 def _judged(made: Made, value: str, domain: Domain, source: str) -> Remark | None:
