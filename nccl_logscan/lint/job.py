@@ -19,7 +19,7 @@ from nccl_logscan.position import Span
 _USE = re.compile(
     rb"\$\{?([A-Za-z_][A-Za-z0-9_]*)"
     rb"|\bgetenv\([\"']([A-Za-z_][A-Za-z0-9_]*)[\"']"
-    rb"|\benviron(?:\.get\(|\.pop\(|\[)[\"']([A-Za-z_][A-Za-z0-9_]*)[\"']"
+    rb"|\benviron(?:\.get\(|\.pop\(|\[)[\"']([A-Za-z_][A-Za-z0-9_]*)[\"'](?!\]\s{0,20}=[^=])"
 )
 _TELLS = re.compile(rb"[ \t]*(?:#|(?:echo|printf|logger|log|info|print)\b)")
 _TELLING_LINE = 2000

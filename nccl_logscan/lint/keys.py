@@ -132,7 +132,12 @@ def _unread(made: Made, option: Option, in_use: str) -> Remark:
     problem = f"{option.framework} {in_use} takes {made.placed.name} and does nothing with it: it is read up to "
     problem += option.until
     return remark(
-        made, Check.KEY_IGNORED, Severity.ERROR, problem, "take it out: it changes nothing", option.source,
+        made,
+        Check.KEY_IGNORED,
+        Severity.ERROR,
+        problem,
+        "take it out: it changes nothing",
+        option.source,
         fix=removed(made),
     )
 
@@ -173,7 +178,7 @@ def _existing(made: Made, job: Job) -> Option | None:
 
 
 def _reserved(made: Made, job: Job) -> Remark | None:
-    """verl writes RANK, WORLD_SIZE and the like itself, and refuses them in an environment."""
+    """RANK, WORLD_SIZE and the like verl writes itself, and refuses them in an environment."""
     options = job.catalogue.options_called(made.placed.name, made.placed.framework)
     option = next((option for option in options if option.concept == _RESERVED and option.framework == "verl"), None)
     if option is None or not option.verified or made.placed.framework != "verl":
@@ -181,9 +186,7 @@ def _reserved(made: Made, job: Job) -> Remark | None:
     if not _covers(option, job.version_of("verl")):
         return None
     problem = f"verl sets {made.placed.name} for each worker itself and stops where an environment overrides it"
-    return remark(
-        made, Check.KEY_ABORTS, Severity.ERROR, problem, "take it out", option.source, fix=removed(made)
-    )
+    return remark(made, Check.KEY_ABORTS, Severity.ERROR, problem, "take it out", option.source, fix=removed(made))
 
 
 def _breaks_grammar(made: Made) -> Remark | None:
@@ -200,9 +203,7 @@ def _breaks_grammar(made: Made) -> Remark | None:
     problem = f"Hydra does not take {raw.decode('utf-8', 'replace')} for a value: a comma parts a sweep, and ^ or = "
     problem += "begins nothing that it knows"
     advice = f"quote it for Hydra: {quoted.decode('utf-8', 'replace')}"
-    return remark(
-        made, Check.KEY_ABORTS, Severity.ERROR, problem, advice, _HYDRA_SOURCE, fix=fix, marks_value=True
-    )
+    return remark(made, Check.KEY_ABORTS, Severity.ERROR, problem, advice, _HYDRA_SOURCE, fix=fix, marks_value=True)
 
 
 def _unquoted(made: Made) -> bytes | None:

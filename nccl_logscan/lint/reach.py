@@ -197,6 +197,8 @@ def _in_nccl_conf(made: Made, job: Job) -> Remark | None:
     variable = job.catalogue.variable(made.placed.name)
     if variable is None or variable.reader is not Reader.TORCH:
         return None
-    problem = f"NCCL reads this file when it starts, and PyTorch has read {made.placed.name} by then, or looks elsewhere"
+    problem = (
+        f"NCCL reads this file when it starts, and PyTorch has read {made.placed.name} by then, or looks elsewhere"
+    )
     advice = "set it in the environment of the job"
     return remark(made, Check.OUT_OF_REACH, Severity.WARNING, problem, advice, _CONF_SOURCE, fix=removed(made))

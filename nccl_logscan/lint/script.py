@@ -109,7 +109,7 @@ class Script:
 
     def launched_before(self, at: int) -> bool:
         """Return whether anything is started before the byte at `at`."""
-        return bool(self._here) and self._here[0] < at or bool(self.launches) and self.launches[0].span.start < at
+        return any(start < at for start in (*self._here[:1], *(launch.span.start for launch in self.launches[:1])))
 
     def launch_of(self, made: Made) -> Launch | None:
         """Return the launch that a variable in front of a command is for; None for another command."""

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 from nccl_logscan.catalogue.domain import read_as, takes
 from nccl_logscan.catalogue.model import Domain, Form, Kind, Parser, Reader
+from nccl_logscan.configs import model as configs
+from nccl_logscan.configs.edit import Edit
 from nccl_logscan.lint.job import Job, Made, changed, remark
 from nccl_logscan.lint.model import Check, Remark, Severity
 
@@ -49,8 +51,17 @@ def _judged(made: Made, value: str, domain: Domain, source: str) -> Remark | Non
     wanted = _wanted(domain)
     problem = f"{made.placed.name} takes {wanted}, not {shown(value)}{_consequence(value, domain)}"
     advice = f"write {right if right is not None else wanted}"
-    fix = changed(made, right) if right is not None else ()
+    fix = _written(made, right, domain) if right is not None else ()
     return remark(made, Check.BAD_VALUE, Severity.ERROR, problem, advice, source, fix=fix, marks_value=True)
+
+
+def _written(made: Made, right: str, domain: Domain) -> tuple[Edit, ...]:
+    """Return the edit that writes the right value; a number in the place of a text loses the text's quotes."""
+    span = made.placed.value_span
+    is_number = domain.form in {Form.INTEGER, Form.NUMBER} and made.placed.kind is not Kind.ENV
+    if span and is_number and made.placed.form is configs.Form.MAPPING and made.placed.scalar == "text":
+        return (Edit(span.start, span.end, right.encode()),)
+    return changed(made, right)
 
 
 def shown(value: str) -> str:
