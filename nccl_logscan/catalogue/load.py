@@ -73,6 +73,8 @@ class Catalogue:
         return self.variables.get(name) or self._family(name)
 
     def _family(self, name: str) -> Variable | None:
+        if not name.startswith(self._families):
+            return None
         stem = next((stem for stem in self._families if name.startswith(stem)), None)
         return self.variables[f"{stem}*"] if stem else None
 

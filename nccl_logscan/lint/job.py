@@ -93,6 +93,11 @@ class Job:
                 found[made.config.name].append(made)
         return {name: tuple(all_made) for name, all_made in found.items()}
 
+    @property
+    def logged(self) -> tuple[Made, ...]:
+        """The settings that a log shows."""
+        return tuple(made for made in self.made if made.config is None)
+
     def uses(self, made: Made) -> bool:
         """Return whether a file uses the variable elsewhere than where it is set: `$NAME`, os.environ["NAME"]."""
         return made.placed.name in self._used

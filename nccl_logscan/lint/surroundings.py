@@ -24,9 +24,8 @@ class Surroundings:
         self._own: dict[str | None, dict[str, str | None]] = {}
         self._groups: dict[int, dict[str, str | None]] = {}
         self._everywhere: dict[str, set[str | None]] = {}
-        files: dict[str | None, tuple[Made, ...]] = {**job.by_file}
-        files[None] = tuple(made for made in job.made if made.config is None)
-        for name, all_made in files.items():
+        for name in (*job.by_file, None):
+            all_made = job.by_file[name] if name is not None else job.logged
             self._own[name] = _values(made for made in all_made if made.placed.form not in _GROUPED)
             for group in _groups([made for made in all_made if made.placed.form in _GROUPED]):
                 values = _values(group)
