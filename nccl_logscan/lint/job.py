@@ -21,7 +21,7 @@ _USE = re.compile(
     rb"|\bgetenv\([\"']([A-Za-z_][A-Za-z0-9_]*)[\"']"
     rb"|\benviron(?:\.get\(|\.pop\(|\[)[\"']([A-Za-z_][A-Za-z0-9_]*)[\"'](?!\]\s{0,20}=[^=])"
 )
-_TELLS = re.compile(rb"[ \t]*(?:#|(?:echo|printf|logger|log|info|print)\b)")
+_TELLS = re.compile(rb"[ \t]*(?:#.*|(?:echo|printf|logger|log|info|print)\b[^;&|]*)")
 _TELLING_LINE = 2000
 _TELLING_DOTS = 2
 
@@ -142,7 +142,7 @@ def _used(config: Config) -> frozenset[str]:
 def _is_told(data: bytes, at: int) -> bool:
     """Whether the byte stands in a command that only prints, or in a comment."""
     start = data.rfind(b"\n", max(0, at - _TELLING_LINE), at) + 1
-    return _TELLS.match(data, start, at) is not None
+    return _TELLS.fullmatch(data, start, at) is not None
 
 
 def _is_inside(at: int, spans: Sequence[Span]) -> bool:

@@ -59,6 +59,8 @@ def is_for_the_job(made: Made, job: Job) -> bool:
 
 def _in_script(script: Script, made: Made) -> Remark | None:
     form, name = made.placed.form, made.placed.name
+    if script.is_elsewhere(made):
+        return None
     if form is Form.ASSIGNMENT:
         return _not_exported(script, made)
     if form not in {Form.EXPORT, Form.COMMAND_PREFIX} or name in script.handed_over:

@@ -66,8 +66,15 @@ class Script:
 
     @cached_property
     def handed_over(self) -> frozenset[str]:
-        """The names that it hands over to any process expressly."""
-        return frozenset(made.placed.name for made in self.made if made.placed.form in _HANDED)
+        """The names that it hands over to any process expressly, or sets within the command that it sends elsewhere."""
+        return frozenset(
+            made.placed.name for made in self.made if made.placed.form in _HANDED or self.is_elsewhere(made)
+        )
+
+    def is_elsewhere(self, made: Made) -> bool:
+        """Return whether a setting is made within a command that runs on another host, or in a container."""
+        launch = self._launch_at(made.placed.span.start)
+        return launch is not None and launch.remote and launch.span.start < made.placed.span.start
 
     def uses(self, name: str) -> bool:
         """Return whether the script expands the variable."""

@@ -50,7 +50,7 @@ def _judged(made: Made, value: str, domain: Domain, source: str) -> Remark | Non
     right = _right(value, domain)
     wanted = _wanted(domain)
     problem = f"{made.placed.name} takes {wanted}, not {shown(value)}{_consequence(value, domain)}"
-    advice = f"write {right if right is not None else wanted}"
+    advice = f"write {right}" if right is not None else f"give it {wanted}"
     fix = _written(made, right, domain) if right is not None else ()
     return remark(made, Check.BAD_VALUE, Severity.ERROR, problem, advice, source, fix=fix, marks_value=True)
 
