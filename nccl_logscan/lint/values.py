@@ -71,6 +71,8 @@ def shown(value: str) -> str:
 
 def _wanted(domain: Domain) -> str:
     """Say what a domain takes."""
+    if domain.wanted:
+        return domain.wanted
     choices = domain.choices or (("0", "1") if domain.form is Form.FLAG else ())
     if domain.form is Form.LIST and choices:
         return f"a list of {_one_of(choices)}"
