@@ -104,9 +104,12 @@ CONCEPTS: Mapping[str, str] = {
     "shared-memory-size": "How large /dev/shm is.",
     "locked-memory": "How much memory a process may lock, which RDMA needs.",
     "open-files": "How many files and sockets a process may have open.",
+    "processes-limit": "How many processes and threads a job may have.",
     "pinned-memory": "Whether host memory is pinned for copies to the GPU.",
     "huge-pages": "Whether huge pages are used.",
     "dataloader-workers": "How many processes load data; each takes host memory and shared memory.",
+    "cpus-per-task": "How many processor cores each process gets.",
+    "disk-space": "How much scratch space the job may use.",
     # --- numbers ---
     "precision": "The type in which the model computes.",
     "parameter-precision": "The type in which parameters are kept.",
@@ -126,6 +129,8 @@ CONCEPTS: Mapping[str, str] = {
     "static-graph": "Promises that the graph does not change between steps.",
     "broadcast-buffers": "Whether buffers are sent from rank 0 before each forward pass.",
     "uneven-inputs": "What happens where ranks have different numbers of batches.",
+    "dispatch-batches": "Whether rank 0 reads all batches and sends them on, or each rank reads its own.",
+    "synced-generation": "Has all ranks generate until the last one is done.",
     # --- ending, saving, starting again ---
     "save-interval": "How often a checkpoint is written.",
     "asynchronous-save": "Writes checkpoints beside the training.",
@@ -140,7 +145,12 @@ CONCEPTS: Mapping[str, str] = {
     "library-path": "Where shared libraries are found.",
     "gpu-access": "Which GPUs a container or job gets.",
     "device-access": "Which devices a container gets.",
+    "container-capabilities": "Which parts of the driver a container gets.",
     "start-method": "How worker processes are started: forked or anew.",
+    "compilation": "Whether, and for which GPUs, kernels are compiled.",
     "device-max-connections": "How many hardware queues a GPU context has.",
+    "cpu-threads": "How many threads a process computes with.",
+    "hub-offline": "Whether models are looked for on the network.",
+    "file-locking": "Whether files are locked while they are read.",
 }
 """Each concept and what it means, in one sentence."""

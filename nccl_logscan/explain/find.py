@@ -9,7 +9,7 @@ from rapidfuzz import fuzz, process
 from nccl_logscan.catalogue.codes import codes
 from nccl_logscan.catalogue.concepts import CONCEPTS
 from nccl_logscan.catalogue.load import Catalogue
-from nccl_logscan.catalogue.model import Kind, Option
+from nccl_logscan.catalogue.model import Kind, Option, Reader
 from nccl_logscan.errors import InputError
 from nccl_logscan.explain.messages import explain_message, explain_rule
 from nccl_logscan.explain.model import Explanation
@@ -35,7 +35,7 @@ def explain(name: str, catalogue: Catalogue, rulebook: Rulebook, nccl: str | Non
     # A word of the command line that is not UTF-8 has surrogates, which no log and no output can hold.
     name = name.encode("utf-8", "replace").decode().strip()
     found = _named(name, catalogue, rulebook, nccl) or _named(name.partition("=")[0], catalogue, rulebook, nccl)
-    found = found or explain_message(name, rulebook)
+    found = found or _family(name, catalogue, rulebook, nccl) or explain_message(name, rulebook)
     if not found:
         raise InputError(f"nothing is known of '{_shown(name)}'", hint=_hint(name, catalogue, rulebook))
     return found
@@ -54,14 +54,20 @@ def _named(name: str, catalogue: Catalogue, rulebook: Rulebook, nccl: str | None
 
 def _settings(name: str, catalogue: Catalogue, rulebook: Rulebook, nccl: str | None) -> tuple[Explanation, ...]:
     options = _options(name, catalogue)
-    variable = catalogue.variable(name) or catalogue.variable(name.upper())
-    if variable is None:
+    variable = catalogue.variables.get(name) or catalogue.variables.get(name.upper())
+    if variable is None or (options and variable.reader is Reader.OTHER):
         return tuple(explain_option(option, catalogue, rulebook) for option in options)
     own = next((option for option in options if _is_own(option)), None)
     return (
         explain_variable(variable, own, catalogue, rulebook, nccl),
         *(explain_option(option, catalogue, None) for option in options if not _is_own(option)),
     )
+
+
+def _family(name: str, catalogue: Catalogue, rulebook: Rulebook, nccl: str | None) -> tuple[Explanation, ...]:
+    """A name of which only the family is known: UCX_TLS is one of UCX_*."""
+    variable = catalogue.variable(name.partition("=")[0])
+    return (explain_variable(variable, None, catalogue, rulebook, nccl),) if variable else ()
 
 
 def _is_own(option: Option) -> bool:

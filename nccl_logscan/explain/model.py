@@ -42,13 +42,16 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """One meaning of a name. `heading` says what it is; `sources` are addresses."""
+    """One meaning of a name. `heading` says what it is; `cautions` are values and pairs to be wary of, each a
+    sentence or two; `sources` are addresses.
+    """
 
     kind: str
     name: str
     heading: str
     meaning: str | None = None
     facts: tuple[Fact, ...] = ()
+    cautions: tuple[str, ...] = ()
     doing: tuple[Doing, ...] = ()
     mentions: tuple[Mention, ...] = ()
     sources: tuple[str, ...] = ()

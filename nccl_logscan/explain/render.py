@@ -36,7 +36,7 @@ def as_json(name: str, explanations: Sequence[Explanation]) -> str:
         "kind": variable | setting | concept | message, or a code's kind (nccl-result, ibv-wc-status, ibv-event,
                 mlx5-syndrome, mlx5-vendor-error, xid, signal, exit-code, cuda-error),
         "name": its proper name, "heading": what it is, in a line, "meaning": text or null,
-        "facts": [{"label", "text"}], "doing": [{"text", "run": text or null, "do_not": boolean}],
+        "facts": [{"label", "text"}], "cautions": [texts], "doing": [{"text", "run": text or null, "do_not": boolean}],
         "mentions": [{"rule": a rule's id, "title"}], "sources": [addresses]}]}
     """
     entries = [asdict(explanation) for explanation in explanations]
@@ -59,6 +59,10 @@ def _lines(explanation: Explanation, *, verbose: bool) -> Iterator[str]:
         yield ""
     for fact in explanation.facts:
         yield from _wrapped(fact.text, " " * (_LABEL + 2), first=f"  {visible(fact.label):{_LABEL - 1}} ")
+    if explanation.cautions:
+        yield from ("", "  Watch out")
+    for caution in explanation.cautions:
+        yield from _wrapped(caution, "    ", first="  - ")
     yield from _doings("To do", [doing for doing in explanation.doing if not doing.do_not])
     yield from _doings("Not to do", [doing for doing in explanation.doing if doing.do_not])
     yield from _mentioned(explanation, verbose=verbose)

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from nccl_logscan.catalogue.concepts import CONCEPTS
 from nccl_logscan.catalogue.load import Catalogue
-from nccl_logscan.catalogue.model import Default, Domain, Form, Option, Practice, Reader, Variable
+from nccl_logscan.catalogue.model import Default, Domain, Form, Option, Reader, Variable
 from nccl_logscan.catalogue.versions import version, within
 from nccl_logscan.explain.mentions import doing, rules_naming, steps_setting
-from nccl_logscan.explain.model import Doing, Explanation, Fact, Kind
+from nccl_logscan.explain.model import Explanation, Fact, Kind
 from nccl_logscan.rulebook.rule import Rulebook
 
 _READERS = {
@@ -17,6 +17,7 @@ _READERS = {
     Reader.PLUGIN: "read by a plugin of NCCL",
     Reader.TORCH: "read by PyTorch",
     Reader.NOBODY: "read by nothing",
+    Reader.OTHER: "read by neither NCCL nor PyTorch",
 }
 _FORMS = {
     Form.INTEGER: "a whole number",
@@ -44,10 +45,8 @@ def explain_variable(
         heading=f"environment variable, {_READERS[variable.reader]}",
         meaning=variable.meaning,
         facts=(*_variable_facts(variable, nccl), *(_use_of(option, catalogue) if option else ())),
-        doing=(
-            *_practices(variable.name, catalogue, nccl if variable.reader is Reader.NCCL else None),
-            *[doing(step) for step in steps[:_STEPS]],
-        ),
+        cautions=tuple(_cautions(variable.name, catalogue, nccl)),
+        doing=tuple(doing(step) for step in steps[:_STEPS]),
         mentions=rules_naming(rulebook, [variable.name]),
         sources=tuple(dict.fromkeys((variable.source, *((option.source,) if option else ())))),
     )
@@ -101,7 +100,7 @@ def _variable_facts(variable: Variable, nccl: str | None) -> Iterator[Fact]:
         yield Fact("Last seen", f"{reader}{variable.last_seen}, the newest that was searched")
     if variable.replaced_by:
         yield Fact("Instead", variable.replaced_by)
-    if not variable.documented and variable.reader is not Reader.NOBODY:
+    if not variable.documented and variable.reader not in {Reader.NOBODY, Reader.OTHER}:
         yield Fact("Documented", "no: it may change without notice")
     if not variable.verified:
         yield Fact("Verified", "no: seen as a name only, so take no advice from this")
@@ -208,11 +207,7 @@ def values_of(domain: Domain) -> str:
     return "".join(words)
 
 
-def _practices(name: str, catalogue: Catalogue, nccl: str | None) -> Iterator[Doing]:
+def _cautions(name: str, catalogue: Catalogue, nccl: str | None) -> Iterator[str]:
     for practice in catalogue.practices:
-        if any(condition.name == name for condition in practice.when) and _applies(practice, nccl):
-            yield Doing(f"{practice.problem} {practice.advice}", practice.tells)
-
-
-def _applies(practice: Practice, nccl: str | None) -> bool:
-    return nccl is None or within(nccl, practice.nccl)
+        if any(condition.name == name for condition in practice.when) and (nccl is None or within(nccl, practice.nccl)):
+            yield f"{practice.problem} {practice.advice}"

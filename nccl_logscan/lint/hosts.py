@@ -7,12 +7,12 @@ import re
 from nccl_logscan.configs.model import Config
 
 _ONE = re.compile(
-    rb"(?m)^#SBATCH[ \t]+(?:--nodes[= ]1|-N[ ]?1)[ \t]*\r?$|--standalone\b|--nnodes[= ]1(?![0-9:])|\btrainer\.nnodes=1(?![0-9])"
-    rb"|--num_gpus[= ][0-9]|--num_machines[= ]1(?![0-9])"
+    rb"(?m)^#SBATCH[ \t]+(?:--nodes[= ]1|-N[ ]?1)[ \t]*\r?$|--standalone\b|--nnodes[= ]1(?![0-9:])"
+    rb"|\btrainer\.nnodes=1(?![0-9])|--num_gpus[= ][0-9]|--num_machines[= ]1(?![0-9])"
 )
 _SEVERAL = re.compile(
-    rb"(?m)^#SBATCH[ \t]+(?:--nodes[= ]|-N[ ]?)(?:[2-9]|[1-9][0-9])|--nnodes[= ](?!1(?![0-9:]))|\btrainer\.nnodes=(?!1(?![0-9]))"
-    rb"|--hostfile|--rdzv[-_]endpoint[= ](?!localhost|127\.)"
+    rb"(?m)^#SBATCH[ \t]+(?:--nodes[= ]|-N[ ]?)(?:[2-9]|[1-9][0-9])|--nnodes[= ](?!1(?![0-9:]))"
+    rb"|\btrainer\.nnodes=(?!1(?![0-9]))|--hostfile|--rdzv[-_]endpoint[= ](?!localhost|127\.)"
 )
 _COMPOSE = re.compile(r"(?:^|/)(?:docker-)?compose[^/]*\.ya?ml$")
 

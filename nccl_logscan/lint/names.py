@@ -31,13 +31,13 @@ def check_names(job: Job) -> Iterator[Remark]:
 def _known(made: Made, variable: Variable, job: Job) -> Remark | None:
     if variable.reader is Reader.NOBODY:
         # What a script or program itself uses is its own, whatever it is called.
-        return None if job.uses(made) else _read_by_nothing(made, variable)
+        return None if job.uses(made) else _read_by_nothing(made, variable, job)
     if variable.reader in _WHO and variable.name.startswith("NCCL_") and variable.verified and not variable.replaced_by:
         return _read_by_another(made, variable, _WHO[variable.reader])
     return None
 
 
-def _read_by_nothing(made: Made, variable: Variable) -> Remark:
+def _read_by_nothing(made: Made, variable: Variable, job: Job) -> Remark:
     meaning = _NOT_READ.sub("", _sentence(variable.meaning or ""))
     name = made.placed.name
     told = f": {meaning}" if meaning else ""
@@ -46,8 +46,13 @@ def _read_by_nothing(made: Made, variable: Variable) -> Remark:
         problem = f"nothing reads {name}, and nothing {variable.name} either{told}"
     elif variable.removed_in:
         problem = f"NCCL {variable.removed_in} and later do not read {name}{told}"
-    advice = "remove it" + (f"; what does exist is {variable.replaced_by}" if variable.replaced_by else "")
-    return remark(made, Check.READ_BY_NOTHING, Severity.ERROR, problem, advice, variable.source, fix=removed(made))
+    successor = job.catalogue.variable(variable.replaced_by) if variable.replaced_by else None
+    advice = f"remove it; what does exist is {variable.replaced_by}" if variable.replaced_by else "remove it"
+    fix = removed(made)
+    if successor and variable.keeps_value:
+        advice = f"write {successor.name}"
+        fix = () if _is_beside(made, successor.name, job) else renamed(made, successor.name)
+    return remark(made, Check.READ_BY_NOTHING, Severity.ERROR, problem, advice, variable.source, fix=fix)
 
 
 def _read_by_another(made: Made, variable: Variable, who: str) -> Remark:
@@ -64,7 +69,7 @@ def _unknown(made: Made, job: Job) -> Remark | None:
     real = meant(name)
     variable = job.catalogue.variable(real) if real else None
     if variable and variable.reader is Reader.NOBODY:
-        return _read_by_nothing(made, variable)
+        return _read_by_nothing(made, variable, job)
     if variable and variable.verified:
         return _misspelt(made, variable, job)
     if name.startswith("NCCL_") and not is_own(name) and made.placed.form is not Form.ASSIGNMENT:

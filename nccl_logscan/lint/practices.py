@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby
+from dataclasses import dataclass
+from functools import cache
 
+from nccl_logscan.catalogue.load import catalogue
 from nccl_logscan.catalogue.model import Practice
 from nccl_logscan.catalogue.practice import spoken_of
 from nccl_logscan.catalogue.versions import within
@@ -19,34 +21,58 @@ _BETWEEN_HOSTS = ("NCCL_IB_", "NCCL_NET")
 _ORDER = {Check.BAD_VALUE: 0, Check.CONTRADICTION: 1, Check.HARMFUL_COPY: 2, Check.LEFTOVER: 3}
 
 
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A practice, when it is asked, and the names that it looks at."""
+
+    order: tuple[int, int]
+    check: Check
+    practice: Practice
+    names: tuple[str, ...]
+
+
 def check_practices(job: Job) -> Iterator[Remark]:
     """Yield a remark for each practice that speaks of the job's settings, at the setting that it is about.
 
     Of what is said of one setting the weightiest is: that it contradicts another one before that it is left over.
     """
+    by_name = _by_name()
+    relevant = [prepared for name in job.by_name for prepared in by_name.get(name, ())]
+    if not relevant:
+        return
     surroundings = Surroundings(job)
     said: set[tuple[str, str]] = set()
-    practices = sorted(job.catalogue.practices, key=_order)
-    for check, group in groupby(practices, key=lambda practice: Check(practice.check)):
-        for practice in (practice for practice in group if _is_for(practice, job)):
-            for made, severity in _spoken_of(practice, job, surroundings):
-                if (made.placed.at.source, made.placed.name) not in said or check is Check.CONTRADICTION:
-                    yield _remark(practice, severity, made, job)
-                    if severity is not Severity.NOTE:
-                        said |= {(made.placed.at.source, condition.name) for condition in practice.when}
+    for prepared in sorted(relevant, key=lambda prepared: prepared.order):
+        if not _is_for(prepared.practice, job):
+            continue
+        for made, severity in _spoken_of(prepared, job, surroundings):
+            if (made.placed.at.source, made.placed.name) in said and prepared.check is not Check.CONTRADICTION:
+                continue
+            yield _remark(prepared.practice, severity, made, job)
+            if severity is not Severity.NOTE:
+                said |= {(made.placed.at.source, condition.name) for condition in prepared.practice.when}
 
 
-def _order(practice: Practice) -> int:
-    return _ORDER.get(Check(practice.check), 0)
+@cache
+def _by_name() -> dict[str, tuple[_Prepared, ...]]:
+    """Return the practices by the setting that they are about."""
+    found: dict[str, list[_Prepared]] = {}
+    for number, practice in enumerate(catalogue().practices):
+        check = Check(practice.check)
+        names = {
+            name
+            for condition in practice.when
+            for name in (condition.name, condition.above_setting, condition.below_setting, condition.times)
+            if name is not None
+        }
+        prepared = _Prepared((_ORDER.get(check, 0), number), check, practice, tuple(sorted(names)))
+        found.setdefault(practice.when[0].name, []).append(prepared)
+    return {name: tuple(all_prepared) for name, all_prepared in found.items()}
 
 
-def _spoken_of(practice: Practice, job: Job, surroundings: Surroundings) -> Iterator[tuple[Made, Severity]]:
-    names = [
-        name
-        for condition in practice.when
-        for name in _names(condition.name, condition.above_setting, condition.below_setting, condition.times)
-    ]
-    for made in job.by_name.get(practice.when[0].name, ()):
+def _spoken_of(prepared: _Prepared, job: Job, surroundings: Surroundings) -> Iterator[tuple[Made, Severity]]:
+    practice, names = prepared.practice, prepared.names
+    for made in job.by_name[practice.when[0].name]:
         if not made.is_given or (len(practice.when) == 1 and _is_meant(practice, made, job)):
             continue
         beside = surroundings.beside(made, names)
@@ -56,10 +82,6 @@ def _spoken_of(practice: Practice, job: Job, surroundings: Surroundings) -> Iter
         elif elsewhere and spoken_of(practice, {**elsewhere, **beside}):
             # That the files are used together is likely, not sure.
             yield made, Severity.NOTE
-
-
-def _names(*names: str | None) -> Iterator[str]:
-    return (name for name in names if name is not None)
 
 
 def _is_meant(practice: Practice, made: Made, job: Job) -> bool:

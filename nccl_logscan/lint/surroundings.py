@@ -1,4 +1,4 @@
-"""Which other settings hold beside a setting: those of its file, of its command or container, and of the job's files."""
+"""Which other settings hold beside a setting: those of its file, its command or container, and the job's files."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ Values = Mapping[str, str | None]
 """Values by name; None for one that is not told, or that is set to two values."""
 
 _GROUPED = frozenset({Form.COMMAND_PREFIX, Form.ENV_LIST})
-# Between the variables in front of one command stand blanks and continued lines; between those of one container no other
-# list.
+# Between the variables in front of one command stand blanks and continued lines; between those of one container no
+# other list.
 _PARTED = {Form.COMMAND_PREFIX: re.compile(rb"[^\\\s]|(?<!\\)\r?\n"), Form.ENV_LIST: re.compile(rb"\benv:")}
 
 
@@ -24,7 +24,8 @@ class Surroundings:
         self._own: dict[str | None, dict[str, str | None]] = {}
         self._groups: dict[int, dict[str, str | None]] = {}
         self._everywhere: dict[str, set[str | None]] = {}
-        for name, all_made in {**job.by_file, None: tuple(made for made in job.made if made.config is None)}.items():
+        for name in (*job.by_file, None):
+            all_made = job.by_file[name] if name is not None else job.logged
             self._own[name] = _values(made for made in all_made if made.placed.form not in _GROUPED)
             for group in _groups([made for made in all_made if made.placed.form in _GROUPED]):
                 values = _values(group)

@@ -68,6 +68,7 @@ def test_a_domain_takes_its_own_defaults_and_the_values_it_names(variable):
     refused = [value for value in (*literal, *named_values) if not takes(domain, value)]
     assert not refused
     assert domain.strict or domain.parser is None
+    assert domain.choices or domain.wanted or domain.pattern is None
 
 
 @named([variable for variable in VARIABLES if not variable.verified])
@@ -87,7 +88,7 @@ RIGHT = [
     ("NCCL_IB_HCA", ["mlx5", "=mlx5_0:1,mlx5_1:1", "^=mlx5_1,mlx5_4", "=mlx5_0::0:0,mlx5_1::0:1", "mlx5_0,"]),
     ("NCCL_DEBUG", ["VERSION", "WARN", "info", "TRACE", "NONE"]),
     ("NCCL_DEBUG_SUBSYS", ["INIT,ENV", "^COLL,P2P", "all", "INIT,BOOTSTRAP,ENV,NET"]),
-    ("NCCL_P2P_LEVEL", ["NVL", "SYS", "PXB", "0", "4", "LOC"]),
+    ("NCCL_P2P_LEVEL", ["NVL", "SYS", "PXB", "0", "4", "10", "LOC"]),
     ("NCCL_NET_GDR_LEVEL", ["PIX", "PHB", "5"]),
     ("NCCL_BUFFSIZE", ["4194304", "0x400000", "8388608", "-2", ""]),
     ("NCCL_IB_TIMEOUT", ["22", "14", "31"]),
@@ -152,6 +153,8 @@ def test_values_that_the_source_misreads_are_not_taken(name, values):
         ("HCCL_BUFFSIZE", "HCCL_*"),
         ("RCCL_ENABLE_INTRANET", "RCCL_*"),
         ("NCCL_FASTRAK_IFNAME", "NCCL_FASTRAK_*"),
+        ("NCCL_COLLTRACE_CHECK_INTERVAL_MS", "NCCL_COLLTRACE*"),
+        ("NCCL_MASTER_PORT", "NCCL_MASTER_PORT"),
         ("NCCL_VERSION", "NCCL_VERSION"),
         ("MASTER_PORT", "MASTER_PORT"),
     ],
