@@ -416,7 +416,8 @@ def _circumstances(job: Job, files: _Files) -> Circumstances:
     beside = read_configs({source.name: source.content() for source in files.beside})
     known = catalogue()
     configs = (*named, *(config for config in beside if concerns_training(config, known)))
-    return Circumstances(job, configs, syntaxes_of(configs), known, _may_show)
+    found = frozenset(config.name for config in beside)
+    return Circumstances(job, configs, syntaxes_of(configs), known, _may_show, found)
 
 
 def _may_show(line: str) -> bool:

@@ -75,7 +75,7 @@ def _variable(script: Script, config: Config, name: str, value: str) -> Edit | N
     if launch is None:
         far = any(launch.program in _FAR for launch in config.launches)
         return None if far else _export(script, config, name, value, None)
-    if launch.program in _CONTAINERS or (launch.program in _MPI and launch.remote):
+    if launch.program in _CONTAINERS or (launch.program in _MPI and (launch.remote or _hands_over(config, launch))):
         if launch.forwards is Forwards.NAMED:
             return _handed_over(script, config, launch, name, value)
     if launch.program in {"srun", "salloc"} and launch.forwards is not Forwards.ALL:
@@ -90,6 +90,14 @@ def _variable(script: Script, config: Config, name: str, value: str) -> Edit | N
     if any(other.remote and other.forwards is not Forwards.ALL for other in config.launches if _arrives(other, name)):
         return None
     return _export(script, config, name, value, launch)
+
+
+def _hands_over(config: Config, launch: Launch) -> bool:
+    """Return whether a launch is given variables by name already, so that one more goes the same way."""
+    return any(
+        placed.form is Form.LAUNCHER_OPTION and placed.kind is Kind.ENV and placed.program == launch.program
+        for placed in config.settings
+    )
 
 
 def _arrives(launch: Launch, name: str) -> bool:
