@@ -72,7 +72,7 @@ def _kept(wanted: Named) -> str | None:
 
 def _made(wanted: Named, around: Circumstances) -> tuple[Standing, ...]:
     """Return where the files make the setting, those of its own framework alone where several could be meant."""
-    found = [standing for name in dict.fromkeys(wanted.names) for standing in around.standings(name)]
+    found = [standing for name in dict.fromkeys(wanted.names) for standing in around.standings(name, wanted.framework)]
     if wanted.framework is not None:
         found = [one for one in found if takes_options_of(one.placed.framework, wanted.framework)]
     unique = {(one.config.name, one.placed.span.start, one.placed.name): one for one in found}
@@ -194,7 +194,8 @@ def _keeps_the_rest(config: Config, after: bytes, wanted: Named, around: Circums
 
 def _mine(config: Config, wanted: Named, around: Circumstances) -> tuple[Standing, ...]:
     alone = Circumstances(around.job, (config,), around.syntaxes, around.catalogue)
-    return tuple(one for name in dict.fromkeys((wanted.name, *wanted.names)) for one in alone.standings(name))
+    names = dict.fromkeys((wanted.name, *wanted.names))
+    return tuple(one for name in names for one in alone.standings(name, wanted.framework))
 
 
 def _still_wrong(now: Standing, wanted: Named, before: Config) -> bool:

@@ -64,13 +64,18 @@ class Circumstances:
                     found.setdefault(_tail(placed.name), []).append(Standing(config, placed))
         return {tail: tuple(standings) for tail, standings in found.items()}
 
-    def standings(self, name: str) -> tuple[Standing, ...]:
-        """Return where the files make a setting; a dotted key is also found below other keys."""
+    def standings(self, name: str, framework: str | None = None) -> tuple[Standing, ...]:
+        """Return where the files make a setting.
+
+        A dotted key is also found below other keys, a bare one only where the file is known to be its `framework`'s.
+        """
         wanted = _comparable(name)
+        is_bare = not name.startswith("-") and not set(".(") & set(name)
         standings = [
             standing
             for standing in self._standings.get(_tail(name), ())
             if _is_called(_comparable(standing.placed.name), wanted)
+            or (is_bare and framework is not None and standing.placed.framework == framework)
         ]
         named = [standing for standing in standings if standing.config.name not in self.found]
         return tuple(named or standings)

@@ -175,7 +175,7 @@ def _is_made(option: Option, around: Circumstances) -> bool:
     return any(
         takes_options_of(standing.placed.framework, option.framework)
         for name in option.names
-        for standing in around.standings(name)
+        for standing in around.standings(name, option.framework)
     )
 
 

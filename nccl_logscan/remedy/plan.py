@@ -189,8 +189,8 @@ def _renamed(title: str, name: str, shown: str) -> str:
 
 
 def _command(plain: PlannedStep, name: str, shown: str, wanted: Named) -> str | None:
-    """Return the rule's command under the other name; none where it is another framework's."""
-    if wanted.own or plain.command is None:
+    """Return the rule's command under the other name; none where that is another framework's, or no command's."""
+    if wanted.own or plain.command is None or name.startswith("-") is not shown.startswith("-"):
         return None
     return _renamed(plain.command, name, shown)
 

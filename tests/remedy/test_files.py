@@ -282,3 +282,13 @@ def test_what_might_be_larger_is_not_taken_for_wrong(asks_for):
     first, second = plan_for(asks_for(*steps), circumstances({"a.sbatch": script}))
 
     assert (first.title, second.setting, second.where.line) == ("mend the link", "NCCL_IB_TIMEOUT", 5)
+
+
+def test_a_key_of_a_file_is_put_into_no_command_line(asks_for):
+    compose = "services:\n  train:\n    image: x\n    shm_size: 1g\n"
+    step = flag("--shm-size", "at least 16g", run="docker run --shm-size=16g ...")
+    [planned] = plan_for(asks_for(step), circumstances({"docker-compose.yml": compose}))
+
+    assert (planned.setting.rpartition(".")[2], planned.present, planned.to) == ("shm_size", "1g", "16g")
+    assert planned.command is None
+    assert "shm_size: 16g\n" in planned.diff
