@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from nccl_logscan.report.view import ReportView, place_of
-from nccl_logscan.report.visible import harmless_to_runners, visible
+from nccl_logscan.report.visible import harmless_to_runners, sentence, visible
 
 LINE_LIMIT = 24
 _GUTTER = 10
@@ -237,7 +237,7 @@ def _wrong_settings(lint: list[dict[str, Any]], page: _Page) -> list[str]:
     shown = [entry for entry in lint if page.verbose or entry["severity"] != "note"]
     return [
         f"{place_of(entry)}  {entry['name']}{'=' if entry['value'] else ''}{entry['value']}: "
-        f"{entry['problem']} {entry['advice']}"
+        f"{sentence(entry['problem'])} {sentence(entry['advice'])}"
         for entry in shown
     ]
 
