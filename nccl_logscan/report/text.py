@@ -246,8 +246,8 @@ def _prose(
     page: _Page, rank: int, label: str, sentences: list[str], *, lines: int = 2, style: str = ""
 ) -> Iterator[_Row]:
     """Yield each sentence as a row of at most `lines` lines; the later, the less it weighs."""
-    for number, sentence in enumerate(sentences):
-        text = Text(harmless_to_runners(visible(sentence.strip())), style=style)
+    for number, said in enumerate(sentences):
+        text = Text(harmless_to_runners(visible(said.strip())), style=style)
         yield _Row(rank + min(number, 2) * 2, label, page.fold(text, 20 if page.verbose else lines))
 
 
