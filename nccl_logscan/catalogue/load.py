@@ -35,6 +35,8 @@ _CALL = re.compile(r"(?:\w+\.)*(?P<name>\w+)\((?:(?P<keyword>\w+)=)?(?:[^()]|\([
 
 _NEAR = 2
 """How many letters a misspelt name may differ by (swapped neighbours count once)."""
+_TELLING = 11
+"""Letters from which a name that others read is one to propose: NODE_RANKS is no misspelt LOCAL_RANK."""
 _HEAD = '{"name": "'
 """What a variable's line begins with."""
 _SHORT = 5
@@ -71,8 +73,9 @@ class Catalogue:
         return self.variables.get(name) or self._family(name)
 
     def _family(self, name: str) -> Variable | None:
-        stem = next((stem for stem in self._families if name.startswith(stem)), None)
-        return self.variables[f"{stem}*"] if stem else None
+        if not name.startswith(self._families):
+            return None
+        return self.variables[f"{max(filter(name.startswith, self._families), key=len)}*"]
 
     @cached_property
     def _families(self) -> tuple[str, ...]:
@@ -97,13 +100,16 @@ class Catalogue:
 
     @cached_property
     def _names(self) -> tuple[str, ...]:
-        options = (name for option in self.options if option.kind is Kind.ENV for name in option.names)
-        return tuple(sorted(name for name in {*self.variables, *options} if not name.endswith("*")))
+        meant = {name for name, variable in self.variables.items() if _may_be_meant(variable)}
+        options = (option for option in self.options if option.kind is Kind.ENV and option.verified and not option.dead)
+        names = (name for option in options for name in option.names if len(name) >= _TELLING)
+        return tuple(sorted(meant | {name for name in names if name not in self.variables}))
 
     def nearest(self, name: str) -> str | None:
         """Return the known variable that `name` is a misspelling of; None where none is near enough.
 
-        A name of a known family is none: HCCL_BUFFSIZE is Ascend's, and no NCCL_BUFFSIZE.
+        A name of a known family is none: HCCL_BUFFSIZE is Ascend's, and no NCCL_BUFFSIZE. What is removed, read by
+        nothing or not verified is no name to propose.
         """
         if self._family(name):
             return None
@@ -138,6 +144,14 @@ class VariableLines(Mapping[str, Variable]):
 def catalogue() -> Catalogue:
     """Return the shipped catalogue."""
     return Catalogue(VariableLines(_data("variables.jsonl")))
+
+
+def _may_be_meant(variable: Variable) -> bool:
+    if variable.removed_in or not variable.verified or variable.name.endswith("*"):
+        return False
+    if variable.reader is Reader.OTHER:
+        return variable.documented and len(variable.name) >= _TELLING
+    return variable.reader is not Reader.NOBODY
 
 
 def flag_form(name: str) -> str:
