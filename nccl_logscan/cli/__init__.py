@@ -18,7 +18,7 @@ from nccl_logscan.version import __version__
 _DEFECT = 70
 
 # Imported when they are run: `rules` needs PyYAML and pydantic, and `--version` neither.
-_COMMANDS = {"scan": "nccl_logscan.cli.scan", "rules": "nccl_logscan.cli.rules"}
+_COMMANDS = {"scan": "nccl_logscan.cli.scan", "rules": "nccl_logscan.cli.rules", "advise": "nccl_logscan.cli.advise"}
 
 
 class _LogsFirst(click.Group):
