@@ -1,0 +1,107 @@
+"""Files of NAME=VALUE lines for an environment: .env, .deepspeed_env, those that docker's --env-file takes.
+
+Their readers differ: docker run keeps quotes and comments after a value, while Compose, python-dotenv and (by the shell
+that it starts) DeepSpeed undo them. A value is given as the latter read it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePath
+
+from nccl_logscan.catalogue.model import Kind
+from nccl_logscan.configs.edit import Edit
+from nccl_logscan.configs.model import Config, Form, LineIndex, Placed
+from nccl_logscan.position import Span
+
+_LINE = re.compile(
+    rb"""[ \t]*+(?:export[ \t]++)?+([A-Za-z_][\w.]*+)[ \t]*+=[ \t]*+
+    ("(?:[^"\\\n]|\\[^\n])*+"|'[^'\n]*+'|(?:[^\s#]++|[ \t]++(?!\#)(?=[^\s])|(?<!\s)\#)*+)""",
+    re.VERBOSE,
+)
+_PLAIN = re.compile(r"[^\s#\"'$\\`]*")
+
+
+class EnvFile:
+    """The syntax of environment files."""
+
+    name = "env-file"
+
+    def claims(self, name: str, head: bytes) -> bool:  # noqa: ARG002 - the name alone tells
+        """Return whether the file is called .env, .env.NAME, NAME.env or .deepspeed_env."""
+        file = PurePath(name).name
+        return file in {".env", ".deepspeed_env", "deepspeed_env"} or file.startswith(".env.") or file.endswith(".env")
+
+    def read(self, name: str, data: bytes) -> Config:
+        """Return every NAME=VALUE."""
+        return Config(name, self.name, data, tuple(settings_of_lines(name, data, LineIndex(data))))
+
+    def change(self, config: Config, placed: Placed, value: str) -> Edit | None:
+        """Return the edit that gives a variable another value, in the quotes that it has."""
+        if placed.value_span is None:
+            return None
+        written = config.data[placed.value_span.start : placed.value_span.end]
+        text = _written(value, written[:1].decode("latin-1"))
+        return None if text is None else Edit(placed.value_span.start, placed.value_span.end, text.encode())
+
+    def remove(self, config: Config, placed: Placed) -> Edit | None:
+        """Return the edit that takes the line out."""
+        line = config.lines.whole_lines(placed.span)
+        return Edit(line.start, line.end, b"")
+
+    def add(self, config: Config, kind: Kind, name: str, value: str) -> Edit | None:
+        """Return the edit that appends a line, with `export` where the last one has it; None for no variable."""
+        text = _written(value, "")
+        if kind is not Kind.ENV or text is None:
+            return None
+        data = config.data
+        last = config.settings[-1].span if config.settings else None
+        export = "export " if last and data[last.start : last.end].startswith(b"export") else ""
+        ending = b"\r\n" if b"\r\n" in data else b"\n"
+        at = config.lines.whole_lines(last).end if last else len(data)
+        opening = ending if at and data[at - 1 : at] != b"\n" else b""
+        return Edit(at, at, opening + f"{export}{name}={text}".encode() + ending)
+
+
+def settings_of_lines(name: str, data: bytes, lines: LineIndex, form: Form = Form.ENV_FILE) -> Iterator[Placed]:
+    """Yield every NAME=VALUE of `data`."""
+    start = 0
+    for line in data.split(b"\n"):
+        found = _LINE.match(line)
+        if found:
+            first = start + len(line) - len(line.lstrip())
+            yield Placed(
+                name=found[1].decode(),
+                value=_value(found[2].decode("utf-8", "replace")),
+                kind=Kind.ENV,
+                form=form,
+                at=lines.position(name, start),
+                column=first - start + 1,
+                span=Span(first, start + found.end()),
+                value_span=Span(start + found.start(2), start + found.end(2)),
+            )
+        start += len(line) + 1
+
+
+def _value(written: str) -> str | None:
+    if written[:1] == "'":
+        return written[1:-1]
+    if "$" in written:
+        return None
+    if written[:1] == '"':
+        return re.sub(r"\\(.)", r"\1", written[1:-1])
+    return written
+
+
+def _written(value: str, quote: str) -> str | None:
+    """Return a value in the quotes that the file uses; None where it cannot stand in a line."""
+    if {"\n", "\r", "\0"} & set(value):
+        return None
+    if quote not in {"'", '"'}:
+        quote = "" if _PLAIN.fullmatch(value) else "'"
+    if quote == "'" and "'" in value:
+        return None
+    if quote == '"' and {"$", '"', "\\", "`"} & set(value):
+        return None
+    return f"{quote}{value}{quote}"

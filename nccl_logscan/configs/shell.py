@@ -1,0 +1,64 @@
+"""Shell and batch scripts."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+
+from nccl_logscan.catalogue.model import Kind
+from nccl_logscan.configs.edit import Edit
+from nccl_logscan.configs.model import Config, Placed
+
+_SUFFIXES = frozenset(
+    {
+        ".sh",
+        ".bash",
+        ".zsh",
+        ".ksh",
+        ".slurm",
+        ".sbatch",
+        ".sub",
+        ".job",
+        ".pbs",
+        ".lsf",
+        ".batch",
+        ".bashrc",
+        ".profile",
+    }
+)
+_SCRIPT = re.compile(
+    rb"""\#![^\n]*(?:sh|\bsrun)\b
+    | (?:[^\n]*\n)*?(?:\#(?:SBATCH|PBS|BSUB)\s+-
+        | [ \t]*+(?:export[ \t]++[A-Za-z_]\w*+=
+            | (?:[A-Za-z_]\w*+=\S*+[ \t]++)*+(?:torchrun|mpirun|mpiexec|srun|sbatch|deepspeed|accelerate[ ]launch
+                |ray[ ](?:start|job)|docker[ ]run|python3?|horovodrun)[ \t]))""",
+    re.VERBOSE,
+)
+
+
+class Shell:
+    """The syntax of POSIX shells and bash."""
+
+    name = "shell"
+
+    def claims(self, name: str, head: bytes) -> bool:
+        """Return whether it is called as a script is, or begins with the lines of one."""
+        file = PurePath(name).name
+        suffix = PurePath(file).suffix or file
+        return suffix in _SUFFIXES or bool(_SCRIPT.match(head))
+
+    def read(self, name: str, data: bytes) -> Config:
+        """Return the script's settings and launches."""
+        return Config(name, self.name, data, ())
+
+    def change(self, config: Config, placed: Placed, value: str) -> Edit | None:
+        """Return the edit that gives a setting another value."""
+        return None
+
+    def remove(self, config: Config, placed: Placed) -> Edit | None:
+        """Return the edit that takes a setting out."""
+        return None
+
+    def add(self, config: Config, kind: Kind, name: str, value: str) -> Edit | None:
+        """Return the edit that makes a setting."""
+        return None

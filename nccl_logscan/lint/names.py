@@ -1,0 +1,83 @@
+"""Who reads this name? Misspelt, read by nothing, read by another than its name says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from nccl_logscan.catalogue.model import Reader, Variable
+from nccl_logscan.configs.model import Form
+from nccl_logscan.lint.job import Job, Made, remark, removed, renamed
+from nccl_logscan.lint.model import Check, Remark, Severity
+from nccl_logscan.lint.spelling import is_own, meant
+
+ENVIRONMENT_SOURCE = "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html"
+_WHO = {Reader.TORCH: "PyTorch", Reader.PLUGIN: "a network plugin"}
+
+
+def check_names(job: Job) -> Iterator[Remark]:
+    """Yield a remark for each variable that is not read, or not by the one that its name speaks of."""
+    for made in job.variables:
+        if made.placed.form is Form.LOGGED:
+            continue
+        variable = job.catalogue.variable(made.placed.name)
+        found = _known(made, variable) if variable else _unknown(made, job)
+        if found:
+            yield found
+
+
+def _known(made: Made, variable: Variable) -> Remark | None:
+    if variable.reader is Reader.NOBODY:
+        return _read_by_nothing(made, variable)
+    if variable.reader in _WHO and variable.name.startswith("NCCL_") and variable.verified and not variable.replaced_by:
+        return _read_by_another(made, variable, _WHO[variable.reader])
+    return None
+
+
+def _read_by_nothing(made: Made, variable: Variable) -> Remark:
+    meaning = f": {_sentence(variable.meaning)}" if variable.meaning else ""
+    successor = variable.replaced_by if variable.replaced_by and re.fullmatch(r"\w+", variable.replaced_by) else None
+    advice = f"remove it; what does exist is {successor}" if successor else f"remove it; {variable.note or 'it changes nothing'}"
+    problem = f"no version of NCCL or PyTorch reads {variable.name}{meaning}"
+    return remark(
+        made, Check.READ_BY_NOTHING, Severity.ERROR, problem, advice, variable.source, fix=removed(made)
+    )
+
+
+def _read_by_another(made: Made, variable: Variable, who: str) -> Remark:
+    meaning = f" ({_sentence(variable.meaning)})" if variable.meaning else ""
+    problem = f"{variable.name} is read by {who}, not by NCCL itself{meaning}"
+    advice = f"keep it only where the job uses {who}; NCCL alone ignores it"
+    return remark(made, Check.READ_BY_ANOTHER, Severity.NOTE, problem, advice, variable.source)
+
+
+def _unknown(made: Made, job: Job) -> Remark | None:
+    name = made.placed.name
+    if job.catalogue.options_called(name) or job.uses(made):
+        return None
+    if real := meant(name, job.catalogue):
+        return _misspelt(made, real, job)
+    if name.startswith("NCCL_") and not is_own(name) and made.placed.form is not Form.ASSIGNMENT:
+        problem = f"nothing that is known reads {name}: not NCCL, PyTorch or a network plugin"
+        advice = "check the name against NCCL's list of variables, or remove it"
+        return remark(made, Check.READ_BY_NOTHING, Severity.WARNING, problem, advice, ENVIRONMENT_SOURCE)
+    return None
+
+
+def _misspelt(made: Made, real: str, job: Job) -> Remark | None:
+    variable = job.catalogue.variable(real)
+    if variable is None or variable.reader is Reader.NOBODY or not variable.verified:
+        return None
+    severity = Severity.WARNING if made.placed.form is Form.ASSIGNMENT else Severity.ERROR
+    problem = f"{made.placed.name} is read by nothing; the variable is called {real}"
+    advice = f"write {real}"
+    # Where the right name is set as well, which of the two values counts is not for us to say.
+    fix = () if real in job.by_name or job.uses(made) else renamed(made, real)
+    return remark(made, Check.MISSPELT, severity, problem, advice, variable.source, fix=fix)
+
+
+def _sentence(text: str) -> str:
+    """Return a text as the end of a sentence of ours."""
+    return text.strip().removesuffix(".")
+
+

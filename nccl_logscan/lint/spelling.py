@@ -1,0 +1,79 @@
+"""Which real variable an unknown name was meant to be, and which unknown names are somebody's own."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from rapidfuzz.distance import OSA
+
+from nccl_logscan.catalogue.load import Catalogue
+
+# What people call their own shell variables: places, versions, and arguments that they collect.
+_OWN_WORDS = frozenset(
+    "ARCH ARG ARGS ARRAY BASE BENCH BIN BRANCH BUILD CMD COMMAND COMMIT CONF CONFIG CONTAINER COUNT DEB DIR DIRECTORY ENV"
+    " ENVS ENVIRONMENT EXE EXPORTS EXTRA FILE FLAG FLAGS FOLDER GIT HOME HOST HOSTS IMAGE INC INCLUDE INCLUDES INSTALL LIB"
+    " LIBDIR LIBRARY LIBRARIES LIBS LIST LOC LOCATION LOG LOGDIR LOGFILE LOGS MAJOR MINOR NAME OPT OPTION OPTIONS OPTS OUT"
+    " OUTPUT PARAMS PATCH PATH PKG PACKAGE PREFIX RELEASE REPO RESULT RESULTS ROOT SCRIPT SETTINGS SO SOURCE SRC STATIC"
+    " SUFFIX TAG TEST TESTS URL VAR VARS VENV VER VERSION WHEEL".split()
+)
+# Plugins, forks and other builds of NCCL read names of their own, of which the catalogue knows only some.
+_FOREIGN = re.compile(
+    r"NCCL_(?:FASTRAK|GPUDIRECTTCPX|TCPX|GIB|SHARP|IBEXT|PLUGIN|TELEMETRY|CTRAN|COLLTRACE|CVAR|MSCCL|MSCCLPP|RCCL|OFI"
+    r"|INSPECTOR|PROFILER|TUNER|NETWORK_OPERATOR|TOPO_EXT|UCX|PXN_EXT|TESTS?|PERF|REDUCTION|SLOW_RANK|CTXT|HCCL|AMD)(?:_|$)"
+)
+# NCCL with a letter missing, doubled or swapped; MCCL_, HCCL_, RCCL_ and the like are other libraries.
+_NEARLY_NCCL = re.compile(r"(?:TORCH_)?(?:NCLL|NCLC|NLCC|NCL|NCC|NCCCL|NNCCL|NCCLL|NNCL|CNCL|NVCCL|NCCLE?)(?=_|[A-Z])")
+_LOOKS_MEANT = re.compile(r"(?:NCCL|TORCH_NCCL|TORCH_|OFI_NCCL_|GLOO_)")
+_SHORT = 6
+"""Up to this many letters after the prefix, one wrong letter makes a name near, beyond it two."""
+
+
+@lru_cache(16_384)
+def meant(name: str, catalogue: Catalogue) -> str | None:
+    """Return the real name that an unknown one was meant to be; None where it is not near, or is somebody's own.
+
+    `NCCL_ALGOS` was meant to be NCCL_ALGO, `NCCL_ARGS` was not, although it is as near.
+    """
+    if not looks_meant(name) or is_own(name):
+        return None
+    upper = name.upper()
+    if upper != name:
+        # The environment tells upper from lower case; a name in lower case is a program's own where it is not the same.
+        return upper if upper in catalogue.variables else None
+    return _same_words(name, catalogue) or _other_prefix(name, catalogue) or _near(name, catalogue)
+
+
+def looks_meant(name: str) -> bool:
+    """Return whether a name looks as if NCCL or PyTorch should read it."""
+    upper = name.upper()
+    return bool(_LOOKS_MEANT.match(upper) or _NEARLY_NCCL.match(upper))
+
+
+def is_own(name: str) -> bool:
+    """Return whether an unknown name is one that people or plugins use for themselves."""
+    words = name.upper().split("_")
+    return words[-1] in _OWN_WORDS or bool(_FOREIGN.match(name.upper()))
+
+
+def _same_words(name: str, catalogue: Catalogue) -> str | None:
+    """NCCL_DISABLE_IB → NCCL_IB_DISABLE."""
+    words = sorted(name.split("_"))
+    found = [known for known in catalogue.variables if len(known) == len(name) and sorted(known.split("_")) == words]
+    return found[0] if len(found) == 1 else None
+
+
+def _other_prefix(name: str, catalogue: Catalogue) -> str | None:
+    """TORCH_NCCL_DEBUG → NCCL_DEBUG, NCCL_DUMP_ON_TIMEOUT → TORCH_NCCL_DUMP_ON_TIMEOUT."""
+    other = name.removeprefix("TORCH_") if name.startswith("TORCH_") else f"TORCH_{name}"
+    return other if other in catalogue.variables and "NCCL_" in other else None
+
+
+def _near(name: str, catalogue: Catalogue) -> str | None:
+    found = catalogue.nearest(name)
+    if found is None or not found.startswith(("NCCL_", "TORCH_", "OFI_NCCL_", "GLOO_")):
+        return None
+    differs = OSA.distance(name, found)
+    stem = found.removeprefix("TORCH_").removeprefix("NCCL_")
+    allowed = 1 if len(stem) <= _SHORT else 2
+    return found if differs <= allowed else None
