@@ -31,6 +31,8 @@ class Applies:
     nccl: str = ""
     torch: str = ""
     framework: str = ""
+    also: tuple[str, ...] = ()
+    """What no option says, as it is printed: "tensor parallelism"."""
 
     def open_for(self, run: Run) -> tuple[str, ...] | None:
         """Return what must also be so because the user did not say it, () where nothing is open; None where it is not
@@ -38,7 +40,7 @@ class Applies:
         """
         if not self._fits(run):
             return None
-        open_questions: list[str] = []
+        open_questions = list(self.also)
         for question, holds in self._questions(run):
             if holds is False:
                 return None
@@ -91,4 +93,4 @@ def read_applies(entry: dict[str, Any]) -> Applies:
     """Return the conditions of a `when` table; TypeError for one that is not known."""
     sets = {field.name for field in fields(Applies) if "frozenset" in str(field.type)}
     conditions: dict[str, Any] = {key: frozenset(value) if key in sets else value for key, value in entry.items()}
-    return Applies(**conditions)
+    return Applies(**{**conditions, "also": tuple(entry.get("also", ()))})

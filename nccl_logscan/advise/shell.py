@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import shlex
+import textwrap
 from collections.abc import Iterator
 
 from nccl_logscan.advise.table import Advice, Mark, Place
 from nccl_logscan.advise.view import Advised
 from nccl_logscan.catalogue.model import Kind
+
+_WIDTH = 100
 
 
 def render(advised: Advised) -> str:
@@ -22,7 +25,7 @@ def render(advised: Advised) -> str:
 def _lines(advised: Advised) -> Iterator[str]:
     run = advised.run
     yield f"# nccl-logscan advise: {run.framework.name}, {run.ranks} GPUs over {run.network}, started by {run.launcher}"
-    yield f"# Variables: {advised.place.where}."
+    yield from _comment(f"Variables: {advised.place.where}.")
     for condition in advised.place_provided:
         yield f"# That holds with {condition}."
     needed = advised.marked(Mark.NEEDED)
@@ -36,29 +39,33 @@ def _lines(advised: Advised) -> Iterator[str]:
     for advice in others:
         yield from ("", *_reasons(advice), f"# {advice.row.setting}: {advice.row.value}")
         if advice.where:
-            yield f"# where: {advice.where}"
+            yield from _comment(f"where: {advice.where}")
         if advice.row.tells:
-            yield f"# tells: {advice.row.tells}"
+            yield from _comment(f"tells: {advice.row.tells}")
 
 
 def _certain(certain: list[Advice], place: Place) -> Iterator[str]:
-    if not certain:
-        yield ""
-        yield "# No variable is needed: the defaults are right."
-        return
-    reasons = [reason for advice in certain for reason in _reasons(advice)]
-    items = [_item(advice, place) for advice in certain]
     yield ""
-    if place.form == "export":
-        for advice in certain:
-            yield from (*_reasons(advice), _item(advice, place))
-        yield f"# then: {place.use}"
+    if not certain:
+        yield "# No variable is needed for certain: the defaults are right."
         return
-    yield from reasons
+    exported = [advice for advice in certain if place.exports(advice.row.setting)]
+    for advice in exported:
+        yield from (*_reasons(advice), f"export {advice.row.setting}={shlex.quote(advice.row.value)}")
+    if place.form == "export":
+        yield f"# then: {place.use}"
+    handed = [advice for advice in certain if advice not in exported]
+    if handed:
+        yield from (reason for advice in handed for reason in _reasons(advice))
+        yield from _handed(handed, place)
+
+
+def _handed(handed: list[Advice], place: Place) -> Iterator[str]:
+    items = [_item(advice, place) for advice in handed]
     if place.form == "array":
         yield from ("NCCL_ADVICE=(", *(f"  {item}" for item in items), ")", f"# then: {place.use}")
     elif place.form == "runtime-env":
-        variables = {advice.row.setting: advice.row.value for advice in certain}
+        variables = {advice.row.setting: advice.row.value for advice in handed}
         yield f"RUNTIME_ENV_JSON={shlex.quote(json.dumps({'env_vars': variables}))}"
         yield f"# then: {place.use}"
     else:
@@ -68,9 +75,15 @@ def _certain(certain: list[Advice], place: Place) -> Iterator[str]:
 
 def _reasons(advice: Advice) -> Iterator[str]:
     if advice.provided:
-        yield f"# if {', '.join(advice.provided)}:"
-    yield f"# {advice.row.why}"
-    yield f"# source: {advice.row.source}"
+        yield from _comment(f"if {', '.join(advice.provided)}:")
+    yield from _comment(advice.row.why)
+    yield from _comment(f"source: {advice.row.source}")
+
+
+def _comment(text: str) -> Iterator[str]:
+    yield from textwrap.wrap(
+        text, _WIDTH, initial_indent="# ", subsequent_indent="# ", break_long_words=False, break_on_hyphens=False
+    )
 
 
 def _item(advice: Advice, place: Place) -> str:

@@ -60,7 +60,10 @@ class Advice:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """How a variable reaches the workers: `item` with {name}, {value} and {quoted}; `use` is where the items go."""
+    """How a variable reaches the workers: `item` with {name}, {value} and {quoted}; `use` is where the items go.
+
+    `forwards` are beginnings of names that the launcher hands on by itself once they are exported (None: not at all).
+    """
 
     when: Applies
     form: str
@@ -69,6 +72,15 @@ class Place:
     where: str
     why: str
     source: str
+    forwards: tuple[str, ...] | None = None
+
+    def takes_from_shell(self, name: str) -> bool:
+        """Return whether a variable that the launch script sets in this launcher's way can be among its lines."""
+        return self.form != "comment" or self.exports(name)
+
+    def exports(self, name: str) -> bool:
+        """Return whether an export in the script that starts the job is enough for this variable."""
+        return self.form == "export" or (self.forwards is not None and name.startswith(self.forwards))
 
 
 @cache
@@ -81,7 +93,7 @@ def rows() -> tuple[Row, ...]:
 def places() -> tuple[Place, ...]:
     """Return how variables reach the workers, the first that applies counts."""
     entries = read_table("places.toml")["place"]
-    return tuple(Place(**{**entry, "when": read_applies(entry["when"])}) for entry in entries)
+    return tuple(_place(entry) for entry in entries)
 
 
 def place_for(run: Run) -> Place:
@@ -115,6 +127,11 @@ def exists(row: Row, run: Run) -> bool:
     too_old = variable.since is not None and version(used) < version(variable.since)
     gone = variable.removed_in is not None and version(used) >= version(variable.removed_in)
     return not (too_old or gone)
+
+
+def _place(entry: dict[str, Any]) -> Place:
+    forwards = tuple(entry["forwards"]) if "forwards" in entry else None
+    return Place(**{**entry, "when": read_applies(entry["when"]), "forwards": forwards})
 
 
 def _row(entry: dict[str, Any]) -> Row:

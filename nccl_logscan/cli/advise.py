@@ -23,6 +23,7 @@ from nccl_logscan.advise.run import (
 )
 from nccl_logscan.advise.view import Advised, advise, as_json
 from nccl_logscan.cli.stdout import printing
+from nccl_logscan.report.visible import visible
 
 _VERSION = re.compile(r"(?:core_)?v?\d+(?:\.\d+){0,4}(?:[-+.\w]{0,40})?", re.ASCII)
 _BANDWIDTHS = (1.0, 10.0)
@@ -127,7 +128,10 @@ def advise_command(
     )
     advised = advise(run, (write_bandwidth,) if write_bandwidth else _BANDWIDTHS)
     with printing():
-        click.echo(_rendered(advised, form), nl=False)
+        if script is None:
+            click.echo(_rendered(advised, form), nl=False)
+        else:
+            _print_patch(advised, script)
     return 0
 
 
@@ -144,3 +148,13 @@ def _rendered(advised: Advised, form: str) -> str:
     from nccl_logscan.advise import text  # noqa: PLC0415
 
     return text.render(advised, max(60, min(120, shutil.get_terminal_size((100, 24)).columns)))
+
+
+def _print_patch(advised: Advised, script: Path) -> None:
+    from nccl_logscan.advise.patch import patch  # noqa: PLC0415
+    from nccl_logscan.configs.read import read_config  # noqa: PLC0415
+
+    found = patch(advised, read_config(script))
+    click.echo(found.diff, nl=False)
+    for note in found.notes or () if found.diff else (*found.notes, "nothing in it needs a change"):
+        click.echo(visible(f"{script}: {note}"), err=True)

@@ -15,39 +15,6 @@ from nccl_logscan.catalogue.load import catalogue
 from nccl_logscan.catalogue.model import Kind, Reader
 from nccl_logscan.catalogue.versions import version
 
-LAUNCHED_BY = {
-    "verl": ("ray",),
-    "openrlhf": ("ray",),
-    "deepspeed": ("deepspeed", "slurm", "mpirun", "kubernetes"),
-    "sglang": ("by-hand", "slurm", "kubernetes"),
-    "vllm": ("ray", "kubernetes", "docker"),
-}
-VERSIONS = [
-    (None, None, None),
-    ("2.18.5", "2.1.2", "0.4.0"),
-    ("2.19.3", "2.2.2", "0.5.0"),
-    ("2.21.5", "2.6.0", "0.7.0"),
-    ("2.27.5", "2.9.1", "0.8.0"),
-    ("2.30.7", "2.14.1", "1.0.0"),
-]
-
-
-def runs():
-    for framework in frameworks().values():
-        launchers = LAUNCHED_BY.get(framework.name, ("torchrun", "slurm", "mpirun", "kubernetes", "accelerate"))
-        for launcher, network, (nccl, torch, own) in itertools.product(launchers, NETWORKS, VERSIONS):
-            nodes = 1 if network == "none" else 4
-            yield Run(30 * 10**9, nodes, 8, network, framework, launcher, nccl=nccl, torch=torch, framework_version=own)
-
-
-RUNS = tuple(runs())
-
-
-def run_of(framework, network="ib", **said):
-    chosen = frameworks()[framework]
-    said = {"nodes": 1 if network == "none" else 4, "launcher": chosen.launcher, **said}
-    return Run(30 * 10**9, said.pop("nodes"), 8, network, chosen, said.pop("launcher"), **said)
-
 
 def marks(run, setting):
     return [advice.row.mark for advice in advice_for(run) if advice.row.setting == setting]
@@ -83,16 +50,16 @@ def test_every_launcher_has_a_way_to_the_workers():
         assert place_for(Run(10**9, 2, 8, "ib", framework, launcher)).where
 
 
-@pytest.mark.parametrize("run", RUNS, ids=lambda run: f"{run.framework.name}-{run.launcher}-{run.network}-{run.nccl}")
-def test_no_row_names_a_variable_that_its_reader_lacks_in_this_version(run):
-    for advice in advice_for(run):
-        row = advice.row
-        variable = catalogue().variable(row.setting)
-        used = {Reader.NCCL: run.nccl, Reader.TORCH: run.torch}.get(variable.reader) if variable else None
-        if used is None or row.mark in {Mark.FOLKLORE, Mark.HARMFUL}:
-            continue
-        assert variable.since is None or version(variable.since) <= version(used), row.setting
-        assert variable.removed_in is None or version(used) < version(variable.removed_in), row.setting
+def test_no_row_names_a_variable_that_its_reader_lacks_in_this_version(runs):
+    for run in runs:
+        for advice in advice_for(run):
+            row = advice.row
+            variable = catalogue().variable(row.setting)
+            used = {Reader.NCCL: run.nccl, Reader.TORCH: run.torch}.get(variable.reader) if variable else None
+            if used is None or row.mark in {Mark.FOLKLORE, Mark.HARMFUL}:
+                continue
+            assert variable.since is None or version(variable.since) <= version(used), row.setting
+            assert variable.removed_in is None or version(used) < version(variable.removed_in), row.setting
 
 
 def test_every_variable_in_the_table_is_in_the_catalogue_and_verified():
@@ -106,24 +73,24 @@ def test_every_variable_in_the_table_is_in_the_catalogue_and_verified():
             assert any(known.verified for known in (*([variable] if variable else []), *options)), row.setting
 
 
-@pytest.mark.parametrize("run", RUNS, ids=lambda run: f"{run.framework.name}-{run.launcher}-{run.network}-{run.nccl}")
-def test_no_setting_is_both_needed_and_to_be_left_alone(run):
-    certain = {}
-    for advice in advice_for(run):
-        if not advice.provided:
-            certain.setdefault(advice.row.setting, []).append(advice.row.mark)
-    assert not {setting: found for setting, found in certain.items() if len(found) > 1}
+def test_no_setting_is_both_needed_and_to_be_left_alone(runs):
+    for run in runs:
+        certain = {}
+        for advice in advice_for(run):
+            if not advice.provided:
+                certain.setdefault(advice.row.setting, []).append(advice.row.mark)
+        assert not {setting: found for setting, found in certain.items() if len(found) > 1}
 
 
 # --- facts by version ----------------------------------------------------------------------------------------
 
 
-def test_the_gid_index_is_automatic_from_2_21_on():
+def test_the_gid_index_is_automatic_from_2_21_on(run_of):
     assert marks(run_of("torchrun", "roce", nccl="2.21.5"), "NCCL_IB_GID_INDEX") == [Mark.DEFAULT]
     assert marks(run_of("torchrun", "roce", nccl="2.20.5"), "NCCL_IB_GID_INDEX") == [Mark.DEPENDS]
 
 
-def test_without_a_version_both_cases_are_told_with_their_condition():
+def test_without_a_version_both_cases_are_told_with_their_condition(run_of):
     found = [advice for advice in advice_for(run_of("torchrun", "roce")) if advice.row.setting == "NCCL_IB_GID_INDEX"]
     assert {advice.provided for advice in found} == {("NCCL >=2.21",), ("NCCL <2.21",)}
 
@@ -137,34 +104,40 @@ def test_without_a_version_both_cases_are_told_with_their_condition():
         ("2.11", []),
     ],
 )
-def test_what_the_flight_recorder_needs(torch, needed):
+def test_what_the_flight_recorder_needs(run_of, torch, needed):
     found = advice_for(run_of("torchrun", torch=torch))
     assert [a.row.setting for a in found if a.row.mark is Mark.NEEDED and a.row.setting.startswith("TORCH_")] == needed
 
 
-def test_verl_reads_its_timeout_until_0_7():
+def test_verl_reads_its_timeout_until_0_7(run_of):
     key = "actor_rollout_ref.nccl_timeout"
     assert marks(run_of("verl", framework_version="0.7.1"), key) == [Mark.DEPENDS]
     assert marks(run_of("verl", framework_version="0.8.0"), key) == [Mark.FOLKLORE]
 
 
-def test_the_traffic_class_is_for_roce():
+def test_the_traffic_class_is_for_roce(run_of):
     assert marks(run_of("torchrun", "roce"), "NCCL_IB_TC") == [Mark.DEPENDS]
     assert marks(run_of("torchrun", "ib"), "NCCL_IB_TC") == [Mark.FOLKLORE]
 
 
-def test_efa_sets_its_own():
+def test_efa_sets_its_own(run_of):
     run = run_of("torchrun", "efa")
     assert marks(run, "NCCL_BUFFSIZE") == [Mark.HARMFUL]
     assert marks(run, "FI_PROVIDER") == [Mark.DEFAULT]
 
 
 @pytest.mark.parametrize(("gpu", "mark"), [("h100", Mark.NEEDED), ("b200", Mark.DEFAULT)])
-def test_megatron_needs_one_queue_before_blackwell(gpu, mark):
+def test_megatron_needs_one_queue_before_blackwell(run_of, gpu, mark):
     assert marks(run_of("megatron-lm", gpu=gpus()[gpu]), "CUDA_DEVICE_MAX_CONNECTIONS") == [mark]
 
 
-def test_accelerate_leaves_adapters_unused_on_rtx_4090():
+def test_what_no_option_says_stays_a_condition(run_of):
+    run = run_of("megatron-lm", gpu=gpus()["h100"])
+    [found] = [a for a in advice_for(run) if a.row.setting == "CUDA_DEVICE_MAX_CONNECTIONS"]
+    assert found.provided == ("tensor or context parallelism above 1, no FSDP",)
+
+
+def test_accelerate_leaves_adapters_unused_on_rtx_4090(run_of):
     run = run_of("accelerate", "roce", gpu=gpus()["rtx4090"])
     assert [a.row.value for a in advice_for(run) if a.row.setting == "NCCL_IB_DISABLE" and a.row.value] == ["0"]
 
@@ -174,7 +147,7 @@ def test_the_size_changes_no_row():
     assert advice_for(small) == advice_for(large)
 
 
-def test_under_ray_verl_gets_variables_as_overrides():
+def test_under_ray_verl_gets_variables_as_overrides(run_of):
     assert "+ray_kwargs.ray_init.runtime_env" in place_for(run_of("verl", framework_version="0.9.0")).item
     assert "+ray_kwargs" not in place_for(run_of("verl", framework_version="0.5.0")).item
 
@@ -194,7 +167,7 @@ def test_every_claim_has_a_verdict_a_fact_and_a_source():
         assert "https://" in claim.source, claim.id
 
 
-def test_verl_under_ray_meets_all_claims_and_torchrun_those_on_nccl():
+def test_verl_under_ray_meets_all_claims_and_torchrun_those_on_nccl(run_of):
     assert len(advise(run_of("verl"), ()).claims) == 22
     others = {claim.id for claim in advise(run_of("torchrun"), ()).claims}
     assert {"nccl-timeout-variable", "buffer-by-size", "timeout-by-size", "ib-tc-106", "longer-timeout"} <= others
