@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from nccl_logscan.advise.table import Advice, Mark, Place, Row
@@ -19,6 +19,9 @@ _DEAD = frozenset(
     {Check.READ_BY_NOTHING, Check.REMOVED, Check.HARMFUL_COPY, Check.LEFTOVER, Check.KEY_IGNORED, Check.KEY_ABORTS}
 )
 _PATCHED = frozenset({Kind.ENV, Kind.CLI_FLAG})
+_ROUNDS = 8
+_CONTEXTS = (3, 2, 1)
+"""Lines around a change: `git apply` takes no hunk without any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,17 +32,39 @@ class Patch:
     notes: tuple[str, ...]
 
 
-def patch(advised: Advised, config: Config) -> Patch:
+def patch(advised: Advised, config: Config, may_show: Callable[[str], bool]) -> Patch:
     """Return the change of a launch script: what is dead or harmful taken out, what is needed put in.
 
     Only what is certain is changed; a needed setting that depends on something not said, or for which the script has no
-    place, is a note.
+    place, is a note. `may_show` says of a line whether it holds no secret: with fewer lines around the change, or none
+    at all, such a line is not shown.
     """
-    cleaned = _read_again(config, applied(config.data, (*_dead(advised, config), *_corrected(advised, config))))
-    added, notes = _with_needed(advised, cleaned)
-    if added.faults and not config.faults:
-        return Patch(b"", (f"{config.name}: no safe change was found; see --format shell",))
-    return Patch(unified_diff(config.name, config.data, added.data), tuple(notes))
+    changed, notes = _with_needed(advised, _cleaned(advised, config))
+    if len(changed.faults) > len(config.faults):
+        return Patch(b"", ("no safe change was found; --format shell has the settings",))
+    diff = _shown(config, changed.data, may_show)
+    if diff is None:
+        return Patch(b"", ("a secret stands beside the change, so it is not shown; --format shell has the settings",))
+    return Patch(diff, tuple(notes))
+
+
+def _cleaned(advised: Advised, config: Config) -> Config:
+    """Return the script without what is dead or harmful; in rounds, since edits of settings in one place overlap."""
+    for _ in range(_ROUNDS):
+        edits = (*_dead(advised, config), *_corrected(advised, config))
+        after = _read_again(config, applied(config.data, edits))
+        if after is config:
+            break
+        config = after
+    return config
+
+
+def _shown(config: Config, after: bytes, may_show: Callable[[str], bool]) -> bytes | None:
+    for context in _CONTEXTS:
+        diff = unified_diff(config.name, config.data, after, context)
+        if all(may_show(line) for line in diff.decode("utf-8", "replace").split("\n")):
+            return diff
+    return None
 
 
 def _dead(advised: Advised, config: Config) -> Iterator[Edit]:

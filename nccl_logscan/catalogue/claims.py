@@ -15,7 +15,7 @@ class Claim:
     """What is claimed, whether it holds, and what does.
 
     `names` are the settings that it is about, with Hydra's mark where the claim has one; `values` are those that it
-    tells people to write (empty: any). It concerns the frameworks and launchers named, or all where none is.
+    tells people to write (empty: any). It concerns those who use one of the frameworks or launchers named, or everyone where none is.
     """
 
     id: str
@@ -30,9 +30,8 @@ class Claim:
 
     def concerns(self, framework: str, launcher: str) -> bool:
         """Return whether one who runs this framework with this launcher may meet it."""
-        return (not self.frameworks or framework in self.frameworks) and (
-            not self.launchers or launcher in self.launchers
-        )
+        everyone = not (self.frameworks or self.launchers)
+        return everyone or framework in self.frameworks or launcher in self.launchers
 
 
 @cache

@@ -23,6 +23,7 @@ from nccl_logscan.advise.run import (
 )
 from nccl_logscan.advise.view import Advised, advise, as_json
 from nccl_logscan.cli.stdout import printing
+from nccl_logscan.report.redact import redact
 from nccl_logscan.report.visible import visible
 
 _VERSION = re.compile(r"(?:core_)?v?\d+(?:\.\d+){0,4}(?:[-+.\w]{0,40})?", re.ASCII)
@@ -154,7 +155,7 @@ def _print_patch(advised: Advised, script: Path) -> None:
     from nccl_logscan.advise.patch import patch  # noqa: PLC0415
     from nccl_logscan.configs.read import read_config  # noqa: PLC0415
 
-    found = patch(advised, read_config(script))
+    found = patch(advised, read_config(script), lambda line: redact(line) == line)
     click.echo(found.diff, nl=False)
-    for note in found.notes or () if found.diff else (*found.notes, "nothing in it needs a change"):
+    for note in found.notes if found.diff or found.notes else ("nothing in it needs a change",):
         click.echo(visible(f"{script}: {note}"), err=True)

@@ -25,7 +25,7 @@ def patched(tmp_path):
         file.write_bytes(text.encode())
         config = read_text(name, text.encode())
         assert config is not None
-        found = patch(advise(run, ()), config)
+        found = patch(advise(run, ()), config, lambda line: "SECRET" not in line)
         if found.diff:
             for more in (["--check"], []):
                 subprocess.run([git, "apply", *more, "-"], input=found.diff, cwd=tmp_path, check=True)
@@ -74,9 +74,20 @@ def test_disabled_adapters_go_only_where_they_are_disabled(patched, run_of):
     assert patched(run_of("torchrun"), "job.env", text.format(0))[0] == []
 
 
+def test_a_secret_beside_the_change_is_not_shown(run_of):
+    run = run_of("torchrun", torch="2.9", nccl="2.27.5")
+    far = read_text("job.env", b"SECRET=1\nA=1\nNCCL_TIMEOUT=9\nB=1\nTORCH_FR_BUFFER_SIZE=1\nNCCL_DEBUG=WARN\n")
+    near = read_text("job.env", b"SECRET=1\nNCCL_TIMEOUT=9\nB=1\nTORCH_FR_BUFFER_SIZE=1\nNCCL_DEBUG=WARN\n")
+    shown, hidden = (patch(advise(run, ()), config, lambda line: "SECRET" not in line) for config in (far, near))
+    assert b"-NCCL_TIMEOUT=9" in shown.diff
+    assert b"SECRET" not in shown.diff
+    assert hidden.diff == b""
+    assert "secret" in hidden.notes[0]
+
+
 @given(data=st.binary(max_size=400), name=st.sampled_from(["x.env", "x.sh", "nccl.conf", "x.slurm"]))
 def test_any_bytes_give_a_patch_or_none(data, name):
     run = Run(7 * 10**9, 2, 8, "ib", frameworks()["torchrun"], "torchrun", torch="2.9")
     config = read_text(name, data)
     if config is not None:
-        patch(advise(run, ()), config)
+        patch(advise(run, ()), config, lambda _: True)

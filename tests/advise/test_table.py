@@ -35,6 +35,13 @@ def test_a_needed_row_has_a_value():
     assert not [row.setting for row in rows() if row.mark is Mark.NEEDED and not row.value]
 
 
+def test_a_needed_variable_can_be_exported():
+    for row in rows():
+        if row.kind is Kind.ENV and row.mark is Mark.NEEDED:
+            assert re.fullmatch(r"[A-Z][A-Z0-9_]*", row.setting)
+            assert re.fullmatch(r"\S+", row.value), row.setting
+
+
 def test_conditions_name_what_there_is():
     for when in (*(row.when for row in rows()), *(place.when for place in places())):
         assert when.networks <= set(NETWORKS)
