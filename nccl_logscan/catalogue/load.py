@@ -1,7 +1,7 @@
 """The shipped catalogue, read once.
 
 `data/variables.jsonl` and `data/options.jsonl` hold an entry a line, which reads in milliseconds and makes a change of
-one entry a change of one line; `data/practices.toml` is written by people.
+one entry a change of one line (a variable's begins with its name); `data/practices.toml` is written by people.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from nccl_logscan.catalogue.model import (
     Form,
     Kind,
     Option,
+    Parser,
     Practice,
     Reader,
     Variable,
@@ -31,6 +32,10 @@ from nccl_logscan.catalogue.model import (
 
 _NEAR = 2
 """How many letters a misspelt name may differ by (swapped neighbours count once)."""
+_HEAD = '{"name": "'
+"""What a variable's line begins with."""
+_SHORT = 5
+"""Up to so many letters after the prefix it is one: a script's own NCCL_ENV is no NCCL_NET, NCCL_PORT no NCCL_PROTO."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +64,16 @@ class Catalogue:
         return {name: tuple(options) for name, options in found.items()}
 
     def variable(self, name: str) -> Variable | None:
-        """Return the variable of this exact name."""
-        return self.variables.get(name)
+        """Return the variable of this exact name, or else the family that it belongs to (UCX_TLS: UCX_*)."""
+        return self.variables.get(name) or self._family(name)
+
+    def _family(self, name: str) -> Variable | None:
+        stem = next((stem for stem in self._families if name.startswith(stem)), None)
+        return self.variables[f"{stem}*"] if stem else None
+
+    @cached_property
+    def _families(self) -> tuple[str, ...]:
+        return tuple(name[:-1] for name in self.variables if name.endswith("*"))
 
     def options_called(self, name: str, framework: str | None = None) -> tuple[Option, ...]:
         """Return the options that may be written so; of one framework, where one is named."""
@@ -74,19 +87,46 @@ class Catalogue:
     @cached_property
     def _names(self) -> tuple[str, ...]:
         options = (name for option in self.options if option.kind is Kind.ENV for name in option.names)
-        return tuple(sorted({*self.variables, *options}))
+        return tuple(sorted(name for name in {*self.variables, *options} if not name.endswith("*")))
 
     def nearest(self, name: str) -> str | None:
-        """Return the known variable that `name` is a misspelling of; None where none is near enough."""
-        found = process.extractOne(name, self._names, scorer=OSA.distance, score_cutoff=_NEAR)
+        """Return the known variable that `name` is a misspelling of; None where none is near enough.
+
+        A name of a known family is none: HCCL_BUFFSIZE is Ascend's, and no NCCL_BUFFSIZE.
+        """
+        if self._family(name):
+            return None
+        near = 1 if len(name.partition("_")[2]) <= _SHORT else _NEAR
+        found = process.extractOne(name, self._names, scorer=OSA.distance, score_cutoff=near)
         return found[0] if found else None
+
+
+class VariableLines(Mapping[str, Variable]):
+    """Variables by name, each made of its line when first asked for: a run looks at a dozen of five hundred."""
+
+    def __init__(self, text: str) -> None:
+        self._lines = {line[len(_HEAD) : line.index('"', len(_HEAD))]: line for line in text.splitlines()}
+        self._read: dict[str, Variable] = {}
+
+    def __getitem__(self, name: str) -> Variable:
+        if name not in self._read:
+            self._read[name] = _variable(json.loads(self._lines[name]))
+        return self._read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._lines)
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._lines
 
 
 @cache
 def catalogue() -> Catalogue:
     """Return the shipped catalogue."""
-    variables = (_variable(entry) for entry in _entries("variables.jsonl"))
-    return Catalogue({variable.name: variable for variable in variables})
+    return Catalogue(VariableLines(_data("variables.jsonl")))
 
 
 def flag_form(name: str) -> str:
@@ -130,6 +170,7 @@ def _domain(entry: dict[str, Any]) -> Domain:
         **{
             **entry,
             "form": Form(entry.get("form", Form.TEXT)),
+            "parser": Parser(entry["parser"]) if "parser" in entry else None,
             "choices": tuple(entry.get("choices", ())),
             "special": tuple(entry.get("special", ())),
         }
@@ -137,7 +178,8 @@ def _domain(entry: dict[str, Any]) -> Domain:
 
 
 def _practice(entry: dict[str, Any]) -> Practice:
-    return Practice(**{**entry, "when": tuple(_conditions(entry["when"]))})
+    lists = {name: tuple(entry.get(name, ())) for name in ("hits", "misses")}
+    return Practice(**{**entry, **lists, "when": tuple(_conditions(entry["when"]))})
 
 
 def _conditions(entries: Iterable[dict[str, Any]]) -> Iterator[Condition]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,6 +11,8 @@ from functools import cached_property
 
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.position import Position, Span
+
+_LINE_FEED = re.compile(rb"\n")
 
 
 class Form(StrEnum):
@@ -47,6 +50,7 @@ class Placed:
     its type in a typed syntax: text, integer, number, boolean, null. Spans are byte offsets into the file: `value_span`
     of the value as written, with its quotes; `span` of all that goes when the setting is taken out. `program` is what
     gets it (`torchrun`, `verl.trainer.main_ppo`, `sbatch`), where the file says. `mark` is Hydra's +, ++ or ~.
+    `fallback`: the value is the default of a `${X:-value}`, and holds where the caller's environment sets no other.
     """
 
     name: str
@@ -61,6 +65,7 @@ class Placed:
     program: str | None = None
     framework: str | None = None
     mark: str = ""
+    fallback: bool = False
 
 
 class Forwards(StrEnum):
@@ -75,7 +80,7 @@ class Forwards(StrEnum):
 class Launch:
     """A command that starts processes which may not inherit the environment: mpirun, srun, sbatch, ray, ssh, docker ...
 
-    `names` are those that it hands over by name where `forwards` is NAMED. `remote`: processes on other hosts or in a
+    `names` are those that it hands over by name where `forwards` is NAMED; `NCCL*` stands for all that begin so. `remote`: processes on other hosts or in a
     container, so that what is not forwarded does not arrive. `nodes` is how many, where the file says.
     """
 
@@ -115,12 +120,8 @@ class LineIndex:
 
     def __init__(self, data: bytes) -> None:
         self._data = data
-        starts = [0]
-        at = data.find(b"\n")
-        while at >= 0:
-            starts.append(at + 1)
-            at = data.find(b"\n", at + 1)
-        self._starts = starts
+        self._starts = [0, *(found.end() for found in _LINE_FEED.finditer(data))]
+        self._one_byte_each = data.isascii()
 
     def line_of(self, offset: int) -> int:
         """Return the line that holds the byte at `offset`."""
@@ -129,12 +130,20 @@ class LineIndex:
     def column_of(self, offset: int) -> int:
         """Return the column of the byte at `offset`."""
         start = self._starts[self.line_of(offset) - 1]
+        if self._one_byte_each:
+            return offset - start + 1
         return len(self._data[start:offset].decode("utf-8", "replace")) + 1
 
     def position(self, source: str, offset: int) -> Position:
         """Return the line that holds `offset`, as a Position: its own offset is that of the line's first byte."""
         line = self.line_of(offset)
         return Position(source, line, self._starts[line - 1])
+
+    def place(self, source: str, offset: int) -> tuple[Position, int]:
+        """Return the position and the column of the byte at `offset`."""
+        line = bisect_right(self._starts, offset)
+        start = self._starts[line - 1]
+        return Position(source, line, start), offset - start + 1 if self._one_byte_each else self.column_of(offset)
 
     def whole_lines(self, span: Span) -> Span:
         """Return the span widened to whole lines, the last one's line feed with it."""

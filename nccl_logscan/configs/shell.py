@@ -48,8 +48,10 @@ class Shell:
         return suffix in _SUFFIXES or bool(_SCRIPT.match(head))
 
     def read(self, name: str, data: bytes) -> Config:
-        """Return the script's settings and launches."""
-        return Config(name, self.name, data, ())
+        """Return the script's settings and launches, those of the scripts within it too."""
+        from nccl_logscan.configs.script_reading import read_script  # noqa: PLC0415 - only where a script is read
+
+        return read_script(name, data)
 
     def change(self, config: Config, placed: Placed, value: str) -> Edit | None:
         """Return the edit that gives a setting another value."""
