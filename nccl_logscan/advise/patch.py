@@ -12,14 +12,14 @@ from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.edit import Edit, applied, unified_diff
 from nccl_logscan.configs.model import Config, Form, Placed
 from nccl_logscan.configs.read import syntax_named
-from nccl_logscan.lint.model import Check, Versions
+from nccl_logscan.lint.model import Check, Remark, Severity, Versions
 from nccl_logscan.lint.run import lint
 
 _DEAD = frozenset(
     {Check.READ_BY_NOTHING, Check.REMOVED, Check.HARMFUL_COPY, Check.LEFTOVER, Check.KEY_IGNORED, Check.KEY_ABORTS}
 )
-_PATCHED = frozenset({Kind.ENV, Kind.CLI_FLAG})
-_ROUNDS = 8
+_IN_THE_SHELL = frozenset({Form.EXPORT, Form.ASSIGNMENT, Form.COMMAND_PREFIX})
+_MOST_EDITS = 100
 _CONTEXTS = (3, 2, 1)
 """Lines around a change: `git apply` takes no hunk without any."""
 
@@ -49,10 +49,14 @@ def patch(advised: Advised, config: Config, may_show: Callable[[str], bool]) -> 
 
 
 def _cleaned(advised: Advised, config: Config) -> Config:
-    """Return the script without what is dead or harmful; in rounds, since edits of settings in one place overlap."""
-    for _ in range(_ROUNDS):
-        edits = (*_dead(advised, config), *_corrected(advised, config))
-        after = _read_again(config, applied(config.data, edits))
+    """Return the script without what is dead or harmful.
+
+    One edit after the other: each is proved by itself, and of two in one statement (`export A=1 B=2`) the second must
+    be made in view of the first.
+    """
+    for _ in range(_MOST_EDITS):
+        edit = next(_edits(advised, config), None)
+        after = _read_again(config, applied(config.data, (edit,))) if edit else config
         if after is config:
             break
         config = after
@@ -67,29 +71,48 @@ def _shown(config: Config, after: bytes, may_show: Callable[[str], bool]) -> byt
     return None
 
 
-def _dead(advised: Advised, config: Config) -> Iterator[Edit]:
-    run = advised.run
-    own = {run.framework.name: run.framework_version} if run.framework_version else {}
-    for remark in lint((config,), Versions(run.nccl, run.torch, own)):
-        if remark.check in _DEAD:
-            yield from remark.fix
-    condemned = [
-        advice.row for advice in (*advised.marked(Mark.HARMFUL), *advised.marked(Mark.FOLKLORE)) if not advice.provided
-    ]
+def _edits(advised: Advised, config: Config) -> Iterator[Edit]:
+    yield from _removals(advised, config)
+    for remark in _remarks(advised, config):
+        if remark.check in _DEAD and remark.fix:
+            yield from remark.fix[:1]
+    yield from _corrections(advised, config)
+
+
+def _removals(advised: Advised, config: Config) -> Iterator[Edit]:
+    rows = [advice.row for advice in advised.advice if not advice.provided]
+    dead = {name for claim in advised.claims if claim.dead for name in claim.names}
     for placed in config.settings:
-        if placed.form is not Form.UNSET and any(_is(row, placed) and row.condemns(placed.value) for row in condemned):
+        if placed.form is Form.UNSET:
+            continue
+        if placed.name in dead or any(_is(row, placed) and _goes(row, placed) for row in rows):
             edit = syntax_named(config.syntax).remove(config, placed)
             if edit is not None:
                 yield edit
 
 
-def _corrected(advised: Advised, config: Config) -> Iterator[Edit]:
-    for row in _certain(advised):
+def _goes(row: Row, placed: Placed) -> bool:
+    if row.mark in {Mark.HARMFUL, Mark.FOLKLORE}:
+        return row.condemns(placed.value)
+    return row.unexported and placed.form in _IN_THE_SHELL
+
+
+def _corrections(advised: Advised, config: Config) -> Iterator[Edit]:
+    for advice in advised.marked(Mark.NEEDED):
+        row = advice.row
+        if advice.provided or not row.bad:
+            continue
         for placed in config.settings:
-            if _is(row, placed) and row.bad and row.condemns(placed.value):
+            if _is(row, placed) and row.condemns(placed.value):
                 edit = syntax_named(config.syntax).change(config, placed, row.value)
                 if edit is not None:
                     yield edit
+
+
+def _remarks(advised: Advised, config: Config) -> tuple[Remark, ...]:
+    run = advised.run
+    own = {run.framework.name: run.framework_version} if run.framework_version else {}
+    return lint((config,), Versions(run.nccl, run.torch, own))
 
 
 def _with_needed(advised: Advised, config: Config) -> tuple[Config, list[str]]:
@@ -98,23 +121,32 @@ def _with_needed(advised: Advised, config: Config) -> tuple[Config, list[str]]:
         row = advice.row
         if any(_is(row, placed) and placed.form is not Form.UNSET for placed in config.settings):
             continue
-        edit = None if advice.provided else _added(row, advised.place, config)
-        if edit is None:
+        after = None if advice.provided else _added(advised, row, config)
+        if after is None:
             notes.append(_note(advice))
         else:
-            # One after the other: each is placed in view of those before it.
-            config = _read_again(config, applied(config.data, (edit,)))
+            config = after
     return config, notes
 
 
-def _added(row: Row, place: Place, config: Config) -> Edit | None:
-    if row.kind is Kind.ENV and (config.syntax != "shell" or place.takes_from_shell(row.setting)):
-        return syntax_named(config.syntax).add(config, row.kind, row.setting, row.value)
-    return syntax_named(config.syntax).add(config, row.kind, row.setting, row.value) if row.adds else None
+def _added(advised: Advised, row: Row, config: Config) -> Config | None:
+    """Return the script with a setting; None where it has no place for it from which the workers would get it."""
+    if not (row.adds or (row.kind is Kind.ENV and _may_stand_in(config, advised.place, row))):
+        return None
+    edit = syntax_named(config.syntax).add(config, row.kind, row.setting, row.value)
+    if edit is None:
+        return None
+    after = _read_again(config, applied(config.data, (edit,)))
+    made = [placed for placed in after.settings if _is(row, placed) and placed.form is not Form.UNSET]
+    reaches = config.syntax != "shell" or row.kind is not Kind.ENV or advised.place.exports(row.setting)
+    if not made or not (reaches or all(placed.form not in _IN_THE_SHELL for placed in made)):
+        return None
+    wrong = any(found.name == row.setting and found.severity is not Severity.NOTE for found in _remarks(advised, after))
+    return None if wrong else after
 
 
-def _certain(advised: Advised) -> Iterator[Row]:
-    return (advice.row for advice in advised.marked(Mark.NEEDED) if not advice.provided and advice.row.kind in _PATCHED)
+def _may_stand_in(config: Config, place: Place, row: Row) -> bool:
+    return config.syntax != "shell" or place.form != "comment" or place.exports(row.setting)
 
 
 def _note(advice: Advice) -> str:

@@ -29,6 +29,7 @@ class Row:
     """A row as the table has it; `value` "" means that the setting should be left alone or taken out.
 
     `bad` are values that harm or that a patch may replace (empty: any). `adds`: a patch may add this flag.
+    `unexported`: a patch takes out an export of it.
     """
 
     setting: str
@@ -43,6 +44,7 @@ class Row:
     tells: str | None = None
     bad: tuple[str, ...] = ()
     adds: bool = False
+    unexported: bool = False
 
     def condemns(self, value: str | None) -> bool:
         """Return whether this value is one that the row speaks against; of one that is not known it is not."""
@@ -73,10 +75,6 @@ class Place:
     why: str
     source: str
     forwards: tuple[str, ...] | None = None
-
-    def takes_from_shell(self, name: str) -> bool:
-        """Return whether a variable that the launch script sets in this launcher's way can be among its lines."""
-        return self.form != "comment" or self.exports(name)
 
     def exports(self, name: str) -> bool:
         """Return whether an export in the script that starts the job is enough for this variable."""

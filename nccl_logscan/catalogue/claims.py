@@ -15,7 +15,8 @@ class Claim:
     """What is claimed, whether it holds, and what does.
 
     `names` are the settings that it is about, with Hydra's mark where the claim has one; `values` are those that it
-    tells people to write (empty: any). It concerns those who use one of the frameworks or launchers named, or everyone where none is.
+    tells people to write (empty: any). `dead`: the names do nothing anywhere, or abort. It concerns those who use one
+    of the frameworks or launchers named, or everyone where none is.
     """
 
     id: str
@@ -27,6 +28,7 @@ class Claim:
     launchers: frozenset[str]
     names: tuple[str, ...]
     values: tuple[str, ...]
+    dead: bool = False
 
     def concerns(self, framework: str, launcher: str) -> bool:
         """Return whether one who runs this framework with this launcher may meet it."""

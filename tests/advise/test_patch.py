@@ -91,3 +91,91 @@ def test_any_bytes_give_a_patch_or_none(data, name):
     config = read_text(name, data)
     if config is not None:
         patch(advise(run, ()), config, lambda _: True)
+
+
+# --- shell scripts -------------------------------------------------------------------------------------------
+
+SLURM = """#!/bin/bash
+#SBATCH --nodes=4
+
+# to see what happens
+export NCCL_DEBUG=INFO
+export NCCL_IB_DISABLE=1
+export NCCL_SOCKET_NTHREADS=4 NCCL_NSOCKS_PERTHREAD=8
+
+srun --export=ALL torchrun --nnodes 4 --nproc-per-node 8 train.py  # 32 ranks
+"""
+
+VERL = """#!/bin/bash
+set -x
+export NCCL_TIMEOUT=1800
+export NCCL_DEBUG=INFO
+export NCCL_BUFFSIZE=2097152 NCCL_MAX_RINGS=8
+export HF_HOME=/data/hf
+
+python3 -m verl.trainer.main_ppo \\
+    data.train_files=/data/train.parquet \\
+    +actor_rollout_ref.nccl_timeout=1800 \\
+    trainer.dist_backend=nccl \\
+    trainer.nnodes=4
+"""
+
+MPI = """#!/bin/bash
+mpirun -np 32 -H a:8,b:8,c:8,d:8 \\
+    -x NCCL_TIMEOUT=600 \\
+    -x NCCL_DEBUG=WARN \\
+    python train.py
+"""
+
+
+def test_a_batch_script_keeps_what_is_not_meant(patched, run_of):
+    gone, come, _ = patched(run_of("torchrun", launcher="slurm", torch="2.9", nccl="2.27.5"), "train.sh", SLURM)
+    assert gone == [
+        "export NCCL_DEBUG=INFO",
+        "export NCCL_IB_DISABLE=1",
+        "export NCCL_SOCKET_NTHREADS=4 NCCL_NSOCKS_PERTHREAD=8",
+    ]
+    assert sorted(come) == ["export NCCL_DEBUG=WARN", "export TORCH_FR_BUFFER_SIZE=2000"]
+
+
+def test_what_articles_say_of_verl_goes(patched, run_of):
+    run = run_of("verl", torch="2.11", framework_version="0.8.0", nccl="2.27.5")
+    gone, come, _ = patched(run, "verl.sh", VERL)
+    assert [line.strip(" \\") for line in gone if "NCCL" in line or "trainer.dist" in line or "timeout" in line] == [
+        "export NCCL_TIMEOUT=1800",
+        "export NCCL_DEBUG=INFO",
+        "export NCCL_BUFFSIZE=2097152 NCCL_MAX_RINGS=8",
+        "+actor_rollout_ref.nccl_timeout=1800",
+        "trainer.dist_backend=nccl",
+    ]
+    assert not any("NCCL" in line for line in come)
+
+
+def test_verl_gets_needed_variables_as_overrides(patched, run_of):
+    run = run_of("verl", torch="2.6", framework_version="0.8.0", nccl="2.21.5")
+    _, come, _ = patched(run, "verl.sh", VERL)
+    added = " ".join(come)
+    assert "+ray_kwargs.ray_init.runtime_env.env_vars.TORCH_NCCL_TRACE_BUFFER_SIZE=" in added
+    assert "export TORCH" not in added
+
+
+def test_under_mpirun_a_variable_is_named_or_told(patched, run_of):
+    _, come, notes = patched(run_of("torchrun", launcher="mpirun", torch="2.9"), "mpi.sh", MPI)
+    assert not any(line.startswith("export") for line in come)
+    assert any("-x TORCH_FR_BUFFER_SIZE=2000" in text for text in come) or any("-x NAME" in note for note in notes)
+
+
+def test_under_deepspeed_what_the_launcher_drops_is_told_and_not_exported(patched, run_of):
+    text = "#!/bin/bash\nexport NCCL_DEBUG=WARN\ndeepspeed --hostfile hosts train.py\n"
+    _, come, notes = patched(run_of("deepspeed", torch="2.9"), "ds.sh", text)
+    assert come == []
+    assert any(".deepspeed_env" in note for note in notes)
+
+
+@pytest.mark.parametrize("text", [SLURM, VERL, MPI])
+@pytest.mark.parametrize("framework", ["torchrun", "verl", "deepspeed", "megatron-lm"])
+def test_a_patched_script_needs_no_second_patch(patched, run_of, tmp_path, text, framework):
+    run = run_of(framework, torch="2.9", nccl="2.27.5", framework_version="0.8.0")
+    patched(run, "train.sh", text)
+    config = read_text("train.sh", (tmp_path / "train.sh").read_bytes())
+    assert patch(advise(run, ()), config, lambda _: True).diff == b""
