@@ -18,7 +18,12 @@ from nccl_logscan.version import __version__
 _DEFECT = 70
 
 # Imported when they are run: `rules` needs PyYAML and pydantic, and `--version` neither.
-_COMMANDS = {"scan": "nccl_logscan.cli.scan", "rules": "nccl_logscan.cli.rules", "advise": "nccl_logscan.cli.advise"}
+_COMMANDS = {
+    "scan": "nccl_logscan.cli.scan",
+    "lint": "nccl_logscan.cli.lint",
+    "advise": "nccl_logscan.cli.advise",
+    "rules": "nccl_logscan.cli.rules",
+}
 
 
 class _LogsFirst(click.Group):

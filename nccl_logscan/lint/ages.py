@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from nccl_logscan.catalogue.model import Reader, Variable
 from nccl_logscan.catalogue.versions import version
-from nccl_logscan.lint.job import Job, Made, changed, remark, removed, renamed
-from nccl_logscan.lint.model import Check, Remark, Severity
 from nccl_logscan.configs.edit import Edit
+from nccl_logscan.lint.job import Job, Made, remark, removed, renamed
+from nccl_logscan.lint.model import Check, Remark, Severity
 
 _CALLED = {Reader.NCCL: "NCCL", Reader.TORCH: "PyTorch"}
 _TELLS = {
@@ -90,11 +89,12 @@ def _deprecated(made: Made, variable: Variable, in_use: str | None, job: Job) ->
     return remark(
         made,
         Check.DEPRECATED,
-        Severity.WARNING,
+        Severity.WARNING if is_certain else Severity.NOTE,
         problem,
         _use_instead(variable, "do without it"),
         variable.source,
         fix=_replacement(made, variable, job) if is_certain else (),
+        tells=None if is_certain else _TELLS[variable.reader],
     )
 
 
@@ -103,15 +103,9 @@ def _use_instead(variable: Variable, otherwise: str) -> str:
 
 
 def _replacement(made: Made, variable: Variable, job: Job) -> tuple[Edit, ...]:
-    """Return the edits for a successor that takes the same values; () where its values are others, or it is set too."""
+    """Return the edits for a successor that takes the same values; () where it does not, or is set already."""
     name, _, value = (variable.replaced_by or "").partition("=")
     successor = job.catalogue.variable(name)
-    if successor is None or name in job.by_name or job.uses(made) or not re.fullmatch(r"\w+", name):
+    if successor is None or not variable.keeps_value or value or name in job.by_name or job.uses(made):
         return ()
-    if value:
-        return (*renamed(made, name), *changed(made, value)) if made.placed.value is not None else ()
-    return renamed(made, name) if _takes_the_same(variable, successor) else ()
-
-
-def _takes_the_same(variable: Variable, successor: Variable) -> bool:
-    return variable.domain.form is successor.domain.form and variable.domain.unit == successor.domain.unit
+    return renamed(made, name)

@@ -12,6 +12,7 @@ from nccl_logscan.catalogue.load import Catalogue
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Config, Form, Placed
+from nccl_logscan.configs.read import syntax_named
 from nccl_logscan.lint.model import Check, Remark, Severity, Versions
 from nccl_logscan.position import Span
 
@@ -72,17 +73,12 @@ class Job:
         return {name: tuple(all_made) for name, all_made in found.items()}
 
     def uses(self, made: Made) -> bool:
-        """Return whether the setting's file uses the variable elsewhere than where it is set: `$NAME`, getenv("NAME")."""
-        if made.config is None:
-            return False
-        if made.config.name not in self._used:
-            self._used[made.config.name] = _used(made.config)
-        return made.placed.name in self._used[made.config.name]
+        """Return whether a file uses the variable elsewhere than where it is set: `$NAME`, os.environ["NAME"]."""
+        return made.placed.name in self._used
 
     @cached_property
-    def _used(self) -> dict[str, frozenset[str]]:
-        """The variables that a file uses, by its name; filled when first asked for."""
-        return {}
+    def _used(self) -> frozenset[str]:
+        return frozenset().union(*map(_used, self.configs))
 
 
 def job_of(configs: Sequence[Config], versions: Versions, catalogue: Catalogue) -> Job:
@@ -121,7 +117,7 @@ def _is_inside(at: int, spans: Sequence[Span]) -> bool:
     return before > 0 and at < spans[before - 1].end
 
 
-def remark(
+def remark(  # noqa: PLR0917 - in the order of the sentence
     made: Made,
     check: Check,
     severity: Severity,
@@ -169,25 +165,28 @@ def renamed(made: Made, name: str) -> tuple[Edit, ...]:
     return (Edit(span.start, span.end, name.encode()),)
 
 
+def added(config: Config, name: str, value: str) -> tuple[Edit, ...]:
+    """Return the edits that set a variable where the job's processes get it; () where the file has no such place."""
+    edit = syntax_named(config.syntax).add(config, Kind.ENV, name, value)
+    return (edit,) if edit else ()
+
+
 def _syntax_edit(made: Made, value: str | None) -> Edit | None:
     if made.config is None:
         return None
-    # Parsers are imported only where a file was read, and then they are there already.
-    from nccl_logscan.configs.read import SYNTAXES  # noqa: PLC0415
-
-    syntax = next((syntax for syntax in SYNTAXES if syntax.name == made.config.syntax), None)
-    if syntax is None:
-        return None
+    syntax = syntax_named(made.config.syntax)
     return syntax.remove(made.config, made.placed) if value is None else syntax.change(made.config, made.placed, value)
 
 
 def _columns(made: Made, *, marks_value: bool) -> tuple[int, int]:
     placed, config = made.placed, made.config
-    span = placed.value_span if marks_value and placed.value_span else name_span(made) or placed.span
     if config is None:
         return placed.column, placed.column + len(placed.name)
     lines = config.lines
     line = placed.at.line
+    span = name_span(made) or placed.span
+    if marks_value and placed.value_span and lines.line_of(placed.value_span.start) == line:
+        span = placed.value_span
     start = span.start if lines.line_of(span.start) == line else placed.span.start
     if lines.line_of(start) != line:
         return placed.column, placed.column + 1

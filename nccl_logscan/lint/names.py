@@ -12,6 +12,8 @@ from nccl_logscan.lint.model import Check, Remark, Severity
 from nccl_logscan.lint.spelling import is_own, meant
 
 ENVIRONMENT_SOURCE = "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html"
+# The catalogue says so of names that nothing reads; here it is said before.
+_NOT_READ = re.compile(r"^Not read[^.;:]*[.;:]?\s*")
 _WHO = {Reader.TORCH: "PyTorch", Reader.PLUGIN: "a network plugin"}
 
 
@@ -21,27 +23,27 @@ def check_names(job: Job) -> Iterator[Remark]:
         if made.placed.form is Form.LOGGED:
             continue
         variable = job.catalogue.variable(made.placed.name)
-        found = _known(made, variable) if variable else _unknown(made, job)
+        found = _known(made, variable, job) if variable else _unknown(made, job)
         if found:
             yield found
 
 
-def _known(made: Made, variable: Variable) -> Remark | None:
+def _known(made: Made, variable: Variable, job: Job) -> Remark | None:
     if variable.reader is Reader.NOBODY:
-        return _read_by_nothing(made, variable)
+        # What a script or program itself uses is its own, whatever it is called.
+        return None if job.uses(made) else _read_by_nothing(made, variable)
     if variable.reader in _WHO and variable.name.startswith("NCCL_") and variable.verified and not variable.replaced_by:
         return _read_by_another(made, variable, _WHO[variable.reader])
     return None
 
 
 def _read_by_nothing(made: Made, variable: Variable) -> Remark:
-    meaning = f": {_sentence(variable.meaning)}" if variable.meaning else ""
-    successor = variable.replaced_by if variable.replaced_by and re.fullmatch(r"\w+", variable.replaced_by) else None
-    advice = f"remove it; what does exist is {successor}" if successor else f"remove it; {variable.note or 'it changes nothing'}"
-    problem = f"no version of NCCL or PyTorch reads {variable.name}{meaning}"
-    return remark(
-        made, Check.READ_BY_NOTHING, Severity.ERROR, problem, advice, variable.source, fix=removed(made)
-    )
+    meaning = _NOT_READ.sub("", _sentence(variable.meaning or ""))
+    problem = f"no version of NCCL or PyTorch reads {variable.name}{f': {meaning}' if meaning else ''}"
+    if variable.removed_in:
+        problem = f"NCCL {variable.removed_in} and later do not read {variable.name}{f': {meaning}' if meaning else ''}"
+    advice = "remove it" + (f"; what does exist is {variable.replaced_by}" if variable.replaced_by else "")
+    return remark(made, Check.READ_BY_NOTHING, Severity.ERROR, problem, advice, variable.source, fix=removed(made))
 
 
 def _read_by_another(made: Made, variable: Variable, who: str) -> Remark:
@@ -55,7 +57,7 @@ def _unknown(made: Made, job: Job) -> Remark | None:
     name = made.placed.name
     if job.catalogue.options_called(name) or job.uses(made):
         return None
-    if real := meant(name, job.catalogue):
+    if real := meant(name):
         return _misspelt(made, real, job)
     if name.startswith("NCCL_") and not is_own(name) and made.placed.form is not Form.ASSIGNMENT:
         problem = f"nothing that is known reads {name}: not NCCL, PyTorch or a network plugin"
@@ -79,5 +81,3 @@ def _misspelt(made: Made, real: str, job: Job) -> Remark | None:
 def _sentence(text: str) -> str:
     """Return a text as the end of a sentence of ours."""
     return text.strip().removesuffix(".")
-
-

@@ -7,15 +7,18 @@ from functools import lru_cache
 
 from rapidfuzz.distance import OSA
 
-from nccl_logscan.catalogue.load import Catalogue
+from nccl_logscan.catalogue.load import Catalogue, catalogue
 
 # What people call their own shell variables: places, versions, and arguments that they collect.
 _OWN_WORDS = frozenset(
-    "ARCH ARG ARGS ARRAY BASE BENCH BIN BRANCH BUILD CMD COMMAND COMMIT CONF CONFIG CONTAINER COUNT DEB DIR DIRECTORY ENV"
-    " ENVS ENVIRONMENT EXE EXPORTS EXTRA FILE FLAG FLAGS FOLDER GIT HOME HOST HOSTS IMAGE INC INCLUDE INCLUDES INSTALL LIB"
-    " LIBDIR LIBRARY LIBRARIES LIBS LIST LOC LOCATION LOG LOGDIR LOGFILE LOGS MAJOR MINOR NAME OPT OPTION OPTIONS OPTS OUT"
-    " OUTPUT PARAMS PATCH PATH PKG PACKAGE PREFIX RELEASE REPO RESULT RESULTS ROOT SCRIPT SETTINGS SO SOURCE SRC STATIC"
-    " SUFFIX TAG TEST TESTS URL VAR VARS VENV VER VERSION WHEEL".split()
+    """
+    ARCH ARG ARGS ARRAY BASE BENCH BIN BRANCH BUILD CMD COMMAND COMMIT CONF CONFIG CONTAINER COUNT DEB
+    DIR DIRECTORY ENV ENVIRONMENT ENVS EXE EXPORTS EXTRA FILE FLAG FLAGS FOLDER GIT HOME HOST HOSTS
+    IMAGE INC INCLUDE INCLUDES INSTALL LIB LIBDIR LIBRARIES LIBRARY LIBS LIST LOC LOCATION LOG LOGDIR
+    LOGFILE LOGS MAJOR MINOR NAME OPT OPTION OPTIONS OPTS OUT OUTPUT PACKAGE PARAMS PATCH PATH PKG
+    PREFIX RELEASE REPO RESULT RESULTS ROOT SCRIPT SETTINGS SO SOURCE SRC STATIC SUFFIX TAG TEST TESTS
+    URL VAR VARS VENV VER VERSION WHEEL
+    """.split()  # noqa: SIM905 - fifty words in quotes are no easier to read
 )
 # Plugins, forks and other builds of NCCL read names of their own, of which the catalogue knows only some.
 _FOREIGN = re.compile(
@@ -23,25 +26,25 @@ _FOREIGN = re.compile(
     r"|INSPECTOR|PROFILER|TUNER|NETWORK_OPERATOR|TOPO_EXT|UCX|PXN_EXT|TESTS?|PERF|REDUCTION|SLOW_RANK|CTXT|HCCL|AMD)(?:_|$)"
 )
 # NCCL with a letter missing, doubled or swapped; MCCL_, HCCL_, RCCL_ and the like are other libraries.
-_NEARLY_NCCL = re.compile(r"(?:TORCH_)?(?:NCLL|NCLC|NLCC|NCL|NCC|NCCCL|NNCCL|NCCLL|NNCL|CNCL|NVCCL|NCCLE?)(?=_|[A-Z])")
+_NEARLY_NCCL = re.compile(r"(?:TORCH_)?(?:NCLL|NCLC|NLCC|NCL|NCC|NCCCL|NNCCL|NCCLL|NNCL|NVCCL)(?=_|[A-Z])")
 _LOOKS_MEANT = re.compile(r"(?:NCCL|TORCH_NCCL|TORCH_|OFI_NCCL_|GLOO_)")
 _SHORT = 6
 """Up to this many letters after the prefix, one wrong letter makes a name near, beyond it two."""
 
 
 @lru_cache(16_384)
-def meant(name: str, catalogue: Catalogue) -> str | None:
+def meant(name: str) -> str | None:
     """Return the real name that an unknown one was meant to be; None where it is not near, or is somebody's own.
 
     `NCCL_ALGOS` was meant to be NCCL_ALGO, `NCCL_ARGS` was not, although it is as near.
     """
     if not looks_meant(name) or is_own(name):
         return None
-    upper = name.upper()
+    upper, known = name.upper(), catalogue()
     if upper != name:
         # The environment tells upper from lower case; a name in lower case is a program's own where it is not the same.
-        return upper if upper in catalogue.variables else None
-    return _same_words(name, catalogue) or _other_prefix(name, catalogue) or _near(name, catalogue)
+        return upper if upper in known.variables else None
+    return _same_words(name, known) or _other_prefix(name, known) or _near(name, known)
 
 
 def looks_meant(name: str) -> bool:
@@ -56,21 +59,21 @@ def is_own(name: str) -> bool:
     return words[-1] in _OWN_WORDS or bool(_FOREIGN.match(name.upper()))
 
 
-def _same_words(name: str, catalogue: Catalogue) -> str | None:
+def _same_words(name: str, known: Catalogue) -> str | None:
     """NCCL_DISABLE_IB → NCCL_IB_DISABLE."""
     words = sorted(name.split("_"))
-    found = [known for known in catalogue.variables if len(known) == len(name) and sorted(known.split("_")) == words]
+    found = [real for real in known.variables if len(real) == len(name) and sorted(real.split("_")) == words]
     return found[0] if len(found) == 1 else None
 
 
-def _other_prefix(name: str, catalogue: Catalogue) -> str | None:
+def _other_prefix(name: str, known: Catalogue) -> str | None:
     """TORCH_NCCL_DEBUG → NCCL_DEBUG, NCCL_DUMP_ON_TIMEOUT → TORCH_NCCL_DUMP_ON_TIMEOUT."""
     other = name.removeprefix("TORCH_") if name.startswith("TORCH_") else f"TORCH_{name}"
-    return other if other in catalogue.variables and "NCCL_" in other else None
+    return other if other in known.variables and "NCCL_" in other else None
 
 
-def _near(name: str, catalogue: Catalogue) -> str | None:
-    found = catalogue.nearest(name)
+def _near(name: str, known: Catalogue) -> str | None:
+    found = known.nearest(name)
     if found is None or not found.startswith(("NCCL_", "TORCH_", "OFI_NCCL_", "GLOO_")):
         return None
     differs = OSA.distance(name, found)
