@@ -242,16 +242,17 @@ def take_variables(script: Script, option: Option, program: str) -> list[str]:
     """Add every NAME=VALUE and NAME of a list as `--export=ALL,A=1,B` takes; return what is listed, ALL too."""
     text = option.value or ""
     start, end = unquoted(script, option.value_start, option.value_end)
-    plain = script.text[start:end] == text
+    items = list(_ITEM.finditer(text))
+    written = list(_ITEM.finditer(script.text, start, end))
     listed: list[str] = []
-    for item in _ITEM.finditer(text):
+    for item, place in zip(items, written if len(written) == len(items) else [None] * len(items), strict=True):
         name, equals, value = item[0].partition("=")
         if not _NAME.fullmatch(name):
             continue
         listed.append(name)
         if name in {"ALL", "NONE", "NIL"} and not equals:
             continue
-        first, last = (start + item.start(), start + item.end()) if plain else (option.start, option.end)
+        first, last = place.span() if place else (option.start, option.end)
         script.place(
             name,
             value.strip("\"'") if equals else None,
@@ -259,7 +260,7 @@ def take_variables(script: Script, option: Option, program: str) -> list[str]:
             Form.LAUNCHER_OPTION,
             first,
             last,
-            first + len(name) + 1 if plain and equals else None,
+            first + len(name) + 1 if place and equals else None,
             last,
             program=program,
         )

@@ -48,6 +48,7 @@ _PROGRAMS = frozenset({"vllm", "sglang", "llamafactory-cli", "swift", "axolotl",
 
 def invoke(script: Script, words: Sequence[Word], command: Command) -> None:
     """Take what a command sets, and what the command that it starts sets, and so on."""
+    script.command = command
     rest: Rest = script.spliced(words)
     for _ in range(_STEPS_LIMIT):
         if not rest:

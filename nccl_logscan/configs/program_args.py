@@ -27,6 +27,8 @@ def take_program(script: Script, program: str | None, words: Sequence[Word], lau
     if framework is None and name is None:
         framework = script.framework
     script.framework = framework or script.framework
+    if script.command is not None:
+        script.programs.append((name, framework, script.command))
     before = len(script.settings)
     take_arguments(script, words, name, framework)
     if framework in RAY and launch:

@@ -11,6 +11,9 @@ from nccl_logscan.configs.model import Form, Forwards, Launch, LineIndex, Placed
 from nccl_logscan.configs.shell_words import HOLE, Body, Command, Unit, Word, lex, unicode, whole
 from nccl_logscan.position import Span
 
+OPTION_TEXT = "="
+"""Command.before of what is no command, but the options that a variable holds."""
+
 _NESTING_LIMIT = 4
 _WRAPPER_LIMIT = 20
 _SPLICE_LIMIT = 2_000
@@ -54,6 +57,9 @@ class Script:
         self.exported: set[str] = set()
         self.bare_exports: dict[str, Span] = {}
         self.first_command = 0
+        self.command: Command | None = None
+        self.programs: list[tuple[str | None, str | None, Command]] = []
+        self._options_held: dict[int, Sequence[Word]] = {}
         self.comments: list[tuple[int, int]] = []
         self.unexported: dict[str, list[int]] = {}
         self.framework: str | None = None
@@ -297,14 +303,22 @@ class Script:
         """Return the words that an array, or a variable that holds options, stands for."""
         if value.items is not None:
             return value.items
+        known = self._options_held.get(value.start)
+        if known is None:
+            commands = self._commands_of(value, unit)
+            for command in commands:
+                command.before = OPTION_TEXT
+            self.commands += commands
+            known = commands[0].words if len(commands) == 1 else ()
+            self._options_held[value.start] = known
+        return known
+
+    def _commands_of(self, value: Word, unit: Unit) -> Sequence[Command]:
         text = value.text.partition("=")[2]
         if not text or (" " not in text.strip() and text.lstrip()[:1] not in {"-", "+"}):
             return ()
         inner = self.inner(value, unit, self.text.find("=", value.start) + 1)
-        if inner is None:
-            return ()
-        commands = lex(inner).commands
-        return commands[0].words if len(commands) == 1 else ()
+        return lex(inner).commands if inner else ()
 
     def _body(self, command: Command, body: Body) -> None:
         """Read a here-document that is a script or an environment file."""

@@ -54,13 +54,21 @@ class Shell:
         return read_script(name, data)
 
     def change(self, config: Config, placed: Placed, value: str) -> Edit | None:
-        """Return the edit that gives a setting another value."""
-        return None
+        """Return the edit that gives a setting another value, quoted as it is; None where none is sure to be right."""
+        from nccl_logscan.configs.shell_edit import changed  # noqa: PLC0415 - as above
+
+        return changed(config, placed, value)
 
     def remove(self, config: Config, placed: Placed) -> Edit | None:
-        """Return the edit that takes a setting out."""
-        return None
+        """Return the edit that takes a setting out, with its line where it has one of its own."""
+        from nccl_logscan.configs.shell_edit import removed  # noqa: PLC0415 - as above
+
+        return removed(config, placed)
 
     def add(self, config: Config, kind: Kind, name: str, value: str) -> Edit | None:
-        """Return the edit that makes a setting."""
-        return None
+        """Return the edit that makes a setting where the job's processes get it: an export before the launch, -x of
+        mpirun, -e of docker, an override of Hydra, a directive of Slurm, a flag behind the others.
+        """
+        from nccl_logscan.configs.shell_add import added  # noqa: PLC0415 - as above
+
+        return added(config, kind, name, value)
