@@ -26,9 +26,10 @@ _CONTEXTS = (3, 2, 1)
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """A unified diff, b"" for no change, and sentences on what it could not do and why."""
+    """A unified diff, b"" for no change; what it does and why; and what it could not do."""
 
     diff: bytes
+    reasons: tuple[str, ...]
     notes: tuple[str, ...]
 
 
@@ -39,27 +40,31 @@ def patch(advised: Advised, config: Config, may_show: Callable[[str], bool]) -> 
     place, is a note. `may_show` says of a line whether it holds no secret: with fewer lines around the change, or none
     at all, such a line is not shown.
     """
-    changed, notes = _with_needed(advised, _cleaned(advised, config))
+    reasons: list[str] = []
+    notes: list[str] = []
+    changed = _with_needed(advised, _cleaned(advised, config, reasons), reasons, notes)
     if len(changed.faults) > len(config.faults):
-        return Patch(b"", ("no safe change was found; --format shell has the settings",))
+        return Patch(b"", (), ("no safe change was found; --format shell has the settings",))
     diff = _shown(config, changed.data, may_show)
     if diff is None:
-        return Patch(b"", ("a secret stands beside the change, so it is not shown; --format shell has the settings",))
-    return Patch(diff, tuple(notes))
+        told = "a secret stands beside the change, so it is not shown; --format shell has the settings"
+        return Patch(b"", (), (told,))
+    return Patch(diff, tuple(dict.fromkeys(reasons)), tuple(notes))
 
 
-def _cleaned(advised: Advised, config: Config) -> Config:
+def _cleaned(advised: Advised, config: Config, reasons: list[str]) -> Config:
     """Return the script without what is dead or harmful.
 
     One edit after the other: each is proved by itself, and of two in one statement (`export A=1 B=2`) the second must
     be made in view of the first.
     """
     for _ in range(_MOST_EDITS):
-        edit = next(_edits(advised, config), None)
+        edit, reason = next(_edits(advised, config), (None, ""))
         after = _read_again(config, applied(config.data, (edit,))) if edit else config
         if after is config:
             break
         config = after
+        reasons.append(reason)
     return config
 
 
@@ -71,24 +76,32 @@ def _shown(config: Config, after: bytes, may_show: Callable[[str], bool]) -> byt
     return None
 
 
-def _edits(advised: Advised, config: Config) -> Iterator[Edit]:
+def _edits(advised: Advised, config: Config) -> Iterator[tuple[Edit, str]]:
     yield from _removals(advised, config)
     for remark in _remarks(advised, config):
         if remark.check in _DEAD and remark.fix:
-            yield from remark.fix[:1]
+            yield remark.fix[0], f"{remark.name}: {remark.problem} ({remark.source})"
     yield from _corrections(advised, config)
 
 
-def _removals(advised: Advised, config: Config) -> Iterator[Edit]:
-    rows = [advice.row for advice in advised.advice if not advice.provided]
-    dead = {name for claim in advised.claims if claim.dead for name in claim.names}
+def _removals(advised: Advised, config: Config) -> Iterator[tuple[Edit, str]]:
     for placed in config.settings:
-        if placed.form is Form.UNSET:
-            continue
-        if placed.name in dead or any(_is(row, placed) and _goes(row, placed) for row in rows):
-            edit = syntax_named(config.syntax).remove(config, placed)
-            if edit is not None:
-                yield edit
+        reason = None if placed.form is Form.UNSET else _against(advised, placed)
+        edit = syntax_named(config.syntax).remove(config, placed) if reason else None
+        if edit is not None:
+            yield edit, f"{placed.name}: {reason}"
+
+
+def _against(advised: Advised, placed: Placed) -> str | None:
+    """Return what speaks against a setting for certain."""
+    for claim in advised.claims:
+        if claim.dead and placed.name in claim.names:
+            return f"{claim.fact} ({claim.source})"
+    for advice in advised.advice:
+        row = advice.row
+        if not advice.provided and _is(row, placed) and _goes(row, placed):
+            return f"{row.why} ({row.source})"
+    return None
 
 
 def _goes(row: Row, placed: Placed) -> bool:
@@ -97,7 +110,7 @@ def _goes(row: Row, placed: Placed) -> bool:
     return row.unexported and placed.form in _IN_THE_SHELL
 
 
-def _corrections(advised: Advised, config: Config) -> Iterator[Edit]:
+def _corrections(advised: Advised, config: Config) -> Iterator[tuple[Edit, str]]:
     for advice in advised.marked(Mark.NEEDED):
         row = advice.row
         if advice.provided or not row.bad:
@@ -106,7 +119,7 @@ def _corrections(advised: Advised, config: Config) -> Iterator[Edit]:
             if _is(row, placed) and row.condemns(placed.value):
                 edit = syntax_named(config.syntax).change(config, placed, row.value)
                 if edit is not None:
-                    yield edit
+                    yield edit, f"{row.setting}={row.value}: {row.risk} ({row.source})"
 
 
 def _remarks(advised: Advised, config: Config) -> tuple[Remark, ...]:
@@ -115,8 +128,7 @@ def _remarks(advised: Advised, config: Config) -> tuple[Remark, ...]:
     return lint((config,), Versions(run.nccl, run.torch, own))
 
 
-def _with_needed(advised: Advised, config: Config) -> tuple[Config, list[str]]:
-    notes = []
+def _with_needed(advised: Advised, config: Config, reasons: list[str], notes: list[str]) -> Config:
     for advice in advised.marked(Mark.NEEDED):
         row = advice.row
         if any(_is(row, placed) and placed.form is not Form.UNSET for placed in config.settings):
@@ -126,7 +138,8 @@ def _with_needed(advised: Advised, config: Config) -> tuple[Config, list[str]]:
             notes.append(_note(advice))
         else:
             config = after
-    return config, notes
+            reasons.append(f"{row.setting}: {row.why} ({row.source})")
+    return config
 
 
 def _added(advised: Advised, row: Row, config: Config) -> Config | None:

@@ -157,5 +157,6 @@ def _print_patch(advised: Advised, script: Path) -> None:
 
     found = patch(advised, read_config(script), lambda line: redact(line) == line)
     click.echo(found.diff, nl=False)
-    for note in found.notes if found.diff or found.notes else ("nothing in it needs a change",):
-        click.echo(visible(f"{script}: {note}"), err=True)
+    told = (*found.reasons, *found.notes) or ("nothing in it needs a change",)
+    for sentence in told:
+        click.echo(visible(f"{script}: {sentence}"), err=True)

@@ -74,6 +74,18 @@ def test_disabled_adapters_go_only_where_they_are_disabled(patched, run_of):
     assert patched(run_of("torchrun"), "job.env", text.format(0))[0] == []
 
 
+def test_each_change_is_told_with_its_source(run_of):
+    config = read_text("job.env", b"NCCL_TIMEOUT=9\nNCCL_DEBUG=INFO\nNCCL_IB_TC=106\n")
+    found = patch(advise(run_of("torchrun", torch="2.9", nccl="2.27.5"), ()), config, lambda _: True)
+    assert [reason.partition(":")[0].partition("=")[0] for reason in found.reasons] == [
+        "NCCL_TIMEOUT",
+        "NCCL_IB_TC",
+        "NCCL_DEBUG",
+        "TORCH_FR_BUFFER_SIZE",
+    ]
+    assert all("https://" in reason for reason in found.reasons)
+
+
 def test_a_secret_beside_the_change_is_not_shown(run_of):
     run = run_of("torchrun", torch="2.9", nccl="2.27.5")
     far = read_text("job.env", b"SECRET=1\nA=1\nNCCL_TIMEOUT=9\nB=1\nTORCH_FR_BUFFER_SIZE=1\nNCCL_DEBUG=WARN\n")
