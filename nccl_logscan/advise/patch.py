@@ -131,7 +131,7 @@ def _remarks(advised: Advised, config: Config) -> tuple[Remark, ...]:
 def _with_needed(advised: Advised, config: Config, reasons: list[str], notes: list[str]) -> Config:
     for advice in advised.marked(Mark.NEEDED):
         row = advice.row
-        if any(_is(row, placed) and placed.form is not Form.UNSET for placed in config.settings):
+        if _is_met(row, config):
             continue
         after = None if advice.provided else _added(advised, row, config)
         if after is None:
@@ -167,6 +167,14 @@ def _note(advice: Advice) -> str:
     condition = f" if {', '.join(advice.provided)}" if advice.provided else ""
     where = f" ({advice.where})" if advice.where else ""
     return f"not in the patch: {row.setting} {row.value}{condition}{where}"
+
+
+def _is_met(row: Row, config: Config) -> bool:
+    others = {flag_form(name) for name in row.unless}
+    return any(
+        placed.form is not Form.UNSET and (_is(row, placed) or flag_form(placed.name) in others)
+        for placed in config.settings
+    )
 
 
 def _is(row: Row, placed: Placed) -> bool:

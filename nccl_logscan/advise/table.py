@@ -29,7 +29,7 @@ class Row:
     """A row as the table has it; `value` "" means that the setting should be left alone or taken out.
 
     `bad` are values that harm or that a patch may replace (empty: any). `adds`: a patch may add this flag.
-    `unexported`: a patch takes out an export of it.
+    `unexported`: a patch takes out an export of it. `unless`: settings that do the same.
     """
 
     setting: str
@@ -45,6 +45,7 @@ class Row:
     bad: tuple[str, ...] = ()
     adds: bool = False
     unexported: bool = False
+    unless: tuple[str, ...] = ()
 
     def condemns(self, value: str | None) -> bool:
         """Return whether this value is one that the row speaks against; of one that is not known it is not."""
@@ -140,5 +141,6 @@ def _row(entry: dict[str, Any]) -> Row:
             "kind": Kind(entry["kind"]),
             "when": read_applies(entry.get("when", {})),
             "bad": tuple(entry.get("bad", ())),
+            "unless": tuple(entry.get("unless", ())),
         }
     )

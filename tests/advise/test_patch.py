@@ -97,7 +97,9 @@ def test_a_secret_beside_the_change_is_not_shown(run_of):
     assert "secret" in hidden.notes[0]
 
 
-@given(data=st.binary(max_size=400), name=st.sampled_from(["x.env", "x.sh", "nccl.conf", "x.slurm"]))
+@given(
+    data=st.binary(max_size=400), name=st.sampled_from(["x.env", "x.sh", "nccl.conf", "x.yaml", "x.json", "Dockerfile"])
+)
 def test_any_bytes_give_a_patch_or_none(data, name):
     run = Run(7 * 10**9, 2, 8, "ib", frameworks()["torchrun"], "torchrun", torch="2.9")
     config = read_text(name, data)
@@ -191,3 +193,40 @@ def test_a_patched_script_needs_no_second_patch(patched, run_of, tmp_path, text,
     patched(run, "train.sh", text)
     config = read_text("train.sh", (tmp_path / "train.sh").read_bytes())
     assert patch(advise(run, ()), config, lambda _: True).diff == b""
+
+
+POD = """spec:
+  containers:
+    - name: train
+      image: train:1
+      command: [torchrun, train.py]  # one node of four
+      env:
+        - name: NCCL_TIMEOUT
+          value: "1800"
+        - name: NCCL_SOCKET_IFNAME
+          value: eth0
+"""
+
+
+def test_a_pod_gets_variables_in_its_list(patched, run_of):
+    text = "apiVersion: v1\nkind: Pod\n" + POD
+    gone, come, _ = patched(run_of("torchrun", launcher="kubernetes", torch="2.11", nccl="2.27.5"), "pod.yaml", text)
+    assert [line.strip() for line in gone] == ["- name: NCCL_TIMEOUT", 'value: "1800"']
+    assert [line.strip() for line in come] == ["- name: NCCL_DEBUG", "value: WARN"]
+
+
+def test_a_needed_flag_with_a_plain_value_is_added(patched, run_of):
+    text = "#!/bin/bash\nexport NCCL_DEBUG=WARN\ntorchrun --nnodes 4 --nproc-per-node 8 train.py --lr 1e-4\n"
+    _, come, _ = patched(run_of("torchrun", torch="2.11"), "train.sh", text)
+    assert come == ["torchrun --tee=3 --nnodes 4 --nproc-per-node 8 train.py --lr 1e-4"]
+
+
+@pytest.mark.parametrize("same", ["-t 3", "--redirects 3", "-r 3"])
+def test_a_flag_is_not_added_beside_one_that_does_the_same(patched, run_of, same):
+    text = f"#!/bin/bash\nexport NCCL_DEBUG=WARN\ntorchrun {same} --nnodes 4 --nproc-per-node 8 train.py\n"
+    assert patched(run_of("torchrun", torch="2.11"), "train.sh", text)[1] == []
+
+
+def test_the_old_name_of_the_recorder_is_enough(patched, run_of):
+    text = "NCCL_DEBUG=WARN\nTORCH_NCCL_TRACE_BUFFER_SIZE=2000\n"
+    assert patched(run_of("torchrun", torch="2.9"), "job.env", text)[1] == []
