@@ -80,6 +80,32 @@ def test_every_variable_in_the_table_is_in_the_catalogue_and_verified():
             assert any(known.verified for known in (*([variable] if variable else []), *options)), row.setting
 
 
+def test_every_other_setting_is_an_option_that_was_read_in_a_source():
+    for row in rows():
+        if row.kind is Kind.HOST_COMMAND or catalogue().variable(row.setting):
+            continue
+        options = catalogue().options_called(row.setting)
+        assert options, row.setting
+        assert any(option.verified for option in options), row.setting
+
+
+def test_no_row_names_an_option_that_the_framework_lacks_in_this_version(runs):
+    for run in runs:
+        if run.framework_version is None:
+            continue
+        for advice in advice_for(run):
+            if catalogue().variable(advice.row.setting):
+                continue
+            options = catalogue().options_called(advice.row.setting, run.framework.name)
+            if options and advice.row.mark not in {Mark.FOLKLORE, Mark.HARMFUL}:
+                assert any(is_there(option, run.framework_version) for option in options), advice.row.setting
+
+
+def is_there(option, used):
+    since = not option.since or version(option.since) <= version(used)
+    return since and not option.dead and (not option.until or version(used) <= version(option.until))
+
+
 def test_no_setting_is_both_needed_and_to_be_left_alone(runs):
     for run in runs:
         certain = {}
