@@ -111,7 +111,7 @@ def _megatron_gb(run: Run, degree: int) -> float:
 
 def _inference(run: Run) -> tuple[StateSize, ...]:
     size = 2 * run.params / run.ranks / _GB
-    title = "weights over all GPUs, without the KV cache"
+    title = "weights of 2 bytes over all GPUs, without the KV cache"
     return (StateSize("inference", title, "2 P/N", size, _fits(run, size), True, ZERO_SOURCE),)
 
 

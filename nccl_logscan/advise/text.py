@@ -128,7 +128,8 @@ def _size(memory: Memory, run: Run, width: int) -> Iterator[str]:
     yield from _field("source", memory.states[-1].source, width, _INDENT)
     if run.framework.rollout:
         yield from _wrapped(
-            f"The rollout's own weights come on top: {memory.weights:,.0f} GB over its tensor-parallel ranks.",
+            f"The rollout's own weights come on top: 2 P = {memory.weights:,.0f} GB over its tensor-parallel ranks; a "
+            "weight sync moves as much.",
             width,
             _INDENT,
         )
@@ -150,6 +151,11 @@ def _estimate(memory: Memory, width: int) -> Iterator[str]:
             width,
             _INDENT,
         )
+    yield from _wrapped(
+        "A save that all ranks wait for is the longest legal gap of many runs: the timeout must exceed it.",
+        width,
+        _INDENT,
+    )
     yield from _field("source", FAILURE_SOURCE, width, _INDENT)
     yield from _field("", INTERVAL_SOURCE, width, _INDENT)
 

@@ -127,12 +127,11 @@ def advise_command(
         torch=torch,
         framework_version=framework_version,
     )
-    advised = advise(run, (write_bandwidth,) if write_bandwidth else _BANDWIDTHS)
+    bandwidths = (write_bandwidth,) if write_bandwidth else _BANDWIDTHS
+    if script is not None:
+        return _print_patch(run, script, bandwidths, launcher_is_said=launcher is not None)
     with printing():
-        if script is None:
-            click.echo(_rendered(advised, form), nl=False)
-        else:
-            _print_patch(advised, script)
+        click.echo(_rendered(advise(run, bandwidths), form), nl=False)
     return 0
 
 
@@ -151,12 +150,16 @@ def _rendered(advised: Advised, form: str) -> str:
     return text.render(advised, max(60, min(120, shutil.get_terminal_size((100, 24)).columns)))
 
 
-def _print_patch(advised: Advised, script: Path) -> None:
+def _print_patch(run: Run, script: Path, bandwidths: tuple[float, ...], *, launcher_is_said: bool) -> int:
     from nccl_logscan.advise.patch import patch  # noqa: PLC0415
+    from nccl_logscan.advise.script import informed_by  # noqa: PLC0415
     from nccl_logscan.configs.read import read_config  # noqa: PLC0415
 
-    found = patch(advised, read_config(script), lambda line: redact(line) == line)
-    click.echo(found.diff, nl=False)
-    told = (*found.reasons, *found.notes) or ("nothing in it needs a change",)
-    for sentence in told:
+    config = read_config(script)
+    advised = advise(informed_by(run, config, launcher_is_said=launcher_is_said), bandwidths)
+    found = patch(advised, config, lambda line: redact(line) == line)
+    with printing():
+        click.echo(found.diff, nl=False)
+    for sentence in (*found.reasons, *found.notes) or ("nothing in it needs a change",):
         click.echo(visible(f"{script}: {sentence}"), err=True)
+    return 0

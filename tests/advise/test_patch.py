@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from nccl_logscan.advise.patch import patch
 from nccl_logscan.advise.run import Run, frameworks
+from nccl_logscan.advise.script import informed_by, launcher_in
 from nccl_logscan.advise.view import advise
 from nccl_logscan.configs.read import read_text
 
@@ -230,3 +231,36 @@ def test_a_flag_is_not_added_beside_one_that_does_the_same(patched, run_of, same
 def test_the_old_name_of_the_recorder_is_enough(patched, run_of):
     text = "NCCL_DEBUG=WARN\nTORCH_NCCL_TRACE_BUFFER_SIZE=2000\n"
     assert patched(run_of("torchrun", torch="2.9"), "job.env", text)[1] == []
+
+
+# --- what the script itself says -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "launcher"),
+    [
+        (SLURM, "slurm"),
+        (MPI, "mpirun"),
+        ("#!/bin/bash\ntorchrun --nnodes 4 train.py\n", "torchrun"),
+        ("#!/bin/bash\ndeepspeed --hostfile hosts train.py\n", "deepspeed"),
+        ("#!/bin/bash\npython train.py\n", None),
+    ],
+)
+def test_a_script_tells_its_launcher(text, launcher):
+    assert launcher_in(read_text("train.sh", text.encode())) == launcher
+
+
+def test_a_pod_is_started_by_kubernetes():
+    assert launcher_in(read_text("pod.yaml", b"apiVersion: v1\nkind: Pod\n" + POD.encode())) == "kubernetes"
+
+
+def test_a_pinned_version_is_taken_where_none_was_said(run_of):
+    config = read_text("train.sh", b"#!/bin/bash\npip install torch==2.9.1\ntorchrun train.py\n")
+    assert informed_by(run_of("torchrun"), config, launcher_is_said=False).torch == "2.9.1"
+    assert informed_by(run_of("torchrun", torch="2.6"), config, launcher_is_said=False).torch == "2.6"
+
+
+def test_ray_stays_the_launcher_of_verl_under_slurm(run_of):
+    config = read_text("train.sh", SLURM.encode())
+    assert informed_by(run_of("verl"), config, launcher_is_said=False).launcher == "ray"
+    assert informed_by(run_of("torchrun", launcher="by-hand"), config, launcher_is_said=True).launcher == "by-hand"
