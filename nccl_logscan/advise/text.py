@@ -28,7 +28,7 @@ def render(advised: Advised, width: int) -> str:
 
 def _lines(advised: Advised, width: int) -> Iterator[str]:
     run = advised.run
-    yield from _wrapped(_title(run), width, "")
+    yield from _wrapped(described(run), width, "")
     yield from _wrapped(_unsaid(run), width, "")
     yield from _wrapped(_summary(advised), width, "")
     yield ""
@@ -52,11 +52,14 @@ def _lines(advised: Advised, width: int) -> Iterator[str]:
         yield from _field("source", claim.source, width, _INDENT)
 
 
-def _title(run: Run) -> str:
+def described(run: Run) -> str:
+    """Return a run in one sentence, with the versions that are known."""
     gpu = f" {run.gpu.name.upper()}" if run.gpu else ""
+    own = f" {run.framework_version}" if run.framework_version else ""
+    others = "".join(f", {name} {used}" for name, used in (("NCCL", run.nccl), ("PyTorch", run.torch)) if used)
     return (
-        f"{run.framework.name}, {_count(run.params)} parameters in {run.precision}, {run.nodes} x {run.gpus_per_node}"
-        f"{gpu} GPUs over {run.network}, started by {run.launcher}"
+        f"{run.framework.name}{own}, {_count(run.params)} parameters in {run.precision}, {run.nodes} x "
+        f"{run.gpus_per_node}{gpu} GPUs over {run.network}, started by {run.launcher}{others}"
     )
 
 

@@ -28,7 +28,6 @@ from nccl_logscan.report.visible import visible
 
 _VERSION = re.compile(r"(?:core_)?v?\d+(?:\.\d+){0,4}(?:[-+.\w]{0,40})?", re.ASCII)
 _BANDWIDTHS = (1.0, 10.0)
-_FORMS = ("text", "json", "shell", "diff")
 
 
 def _params(context: click.Context, option: click.Parameter, value: str) -> int:  # noqa: ARG001 - click's signature
@@ -84,7 +83,12 @@ Exit codes:
     help="What all ranks together write to storage, for the checkpoint estimate.",
 )
 @click.option(
-    "--format", "form", type=click.Choice(["text", "json", "shell", "diff"]), default="text", show_default=True
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "shell", "diff"]),
+    default="text",
+    show_default=True,
+    help="The table, the same as JSON, what is needed as shell text, or a patch of --script.",
 )
 @click.option("--script", type=click.Path(path_type=Path), metavar="FILE", help="The launch script for --format diff.")
 def advise_command(
@@ -153,13 +157,15 @@ def _rendered(advised: Advised, form: str) -> str:
 def _print_patch(run: Run, script: Path, bandwidths: tuple[float, ...], *, launcher_is_said: bool) -> int:
     from nccl_logscan.advise.patch import patch  # noqa: PLC0415
     from nccl_logscan.advise.script import informed_by  # noqa: PLC0415
+    from nccl_logscan.advise.text import described  # noqa: PLC0415
     from nccl_logscan.configs.read import read_config  # noqa: PLC0415
 
     config = read_config(script)
-    advised = advise(informed_by(run, config, launcher_is_said=launcher_is_said), bandwidths)
-    found = patch(advised, config, lambda line: redact(line) == line)
+    run = informed_by(run, config, launcher_is_said=launcher_is_said)
+    found = patch(advise(run, bandwidths), config, lambda line: redact(line) == line)
     with printing():
         click.echo(found.diff, nl=False)
-    for sentence in (*found.reasons, *found.notes) or ("nothing in it needs a change",):
+    told = (*found.reasons, *found.notes) or ("nothing in it needs a change",)
+    for sentence in (f"for {described(run)}", *told):
         click.echo(visible(f"{script}: {sentence}"), err=True)
     return 0

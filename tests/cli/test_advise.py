@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 
 import pytest
 
@@ -104,3 +105,31 @@ def test_a_script_that_is_not_there_is_an_input_error(advise):
     told = advise(format="diff", script="nowhere.sh")
     assert told.code == 3
     assert "nowhere.sh" in told.err
+
+
+SCRIPT = """#!/bin/bash
+#SBATCH --nodes=4
+pip install torch==2.9.1
+export NCCL_TIMEOUT=1800
+export NCCL_DEBUG=WARN
+srun torchrun --nnodes 4 train.py
+"""
+
+
+def test_a_patch_goes_to_standard_output_and_its_reasons_to_the_other(advise, here):
+    (here / "train.sh").write_text(SCRIPT)
+    told = advise(format="diff", script="train.sh", framework="torchrun")
+    assert told.code == 0
+    assert subprocess.run(["git", "apply", "--check", "-"], input=told.out.encode(), check=False).returncode == 0
+    assert "-export NCCL_TIMEOUT=1800" in told.out
+    assert "+export TORCH_FR_BUFFER_SIZE=2000" in told.out
+    assert "started by slurm, PyTorch 2.9.1" in told.err
+    assert "NCCL_TIMEOUT: No NCCL release" in told.err
+    assert (here / "train.sh").read_text() == SCRIPT
+
+
+def test_a_script_that_is_right_gets_an_empty_patch(advise, here):
+    (here / "job.env").write_text("NCCL_DEBUG=WARN\n")
+    told = advise(format="diff", script="job.env", framework="sglang", network="tcp", nodes="1")
+    assert (told.code, told.out) == (0, "")
+    assert "nothing in it needs a change" in told.err
