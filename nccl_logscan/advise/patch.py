@@ -55,12 +55,12 @@ def patch(advised: Advised, config: Config, may_show: Callable[[str], bool]) -> 
 def _cleaned(advised: Advised, config: Config, reasons: list[str]) -> Config:
     """Return the script without what is dead or harmful.
 
-    One edit after the other: each is proved by itself, and of two in one statement (`export A=1 B=2`) the second must
+    One change after the other: each is proved by itself, and of two in one statement (`export A=1 B=2`) the second must
     be made in view of the first.
     """
     for _ in range(_MOST_EDITS):
-        edit, reason = next(_edits(advised, config), (None, ""))
-        after = _read_again(config, applied(config.data, (edit,))) if edit else config
+        edits, reason = next(_edits(advised, config), ((), ""))
+        after = _read_again(config, applied(config.data, edits))
         if after is config:
             break
         config = after
@@ -76,20 +76,20 @@ def _shown(config: Config, after: bytes, may_show: Callable[[str], bool]) -> byt
     return None
 
 
-def _edits(advised: Advised, config: Config) -> Iterator[tuple[Edit, str]]:
+def _edits(advised: Advised, config: Config) -> Iterator[tuple[tuple[Edit, ...], str]]:
     yield from _removals(advised, config)
     for remark in _remarks(advised, config):
         if remark.check in _DEAD and remark.fix:
-            yield remark.fix[0], f"{remark.name}: {remark.problem} ({remark.source})"
+            yield remark.fix, f"{remark.name}: {remark.problem} ({remark.source})"
     yield from _corrections(advised, config)
 
 
-def _removals(advised: Advised, config: Config) -> Iterator[tuple[Edit, str]]:
+def _removals(advised: Advised, config: Config) -> Iterator[tuple[tuple[Edit, ...], str]]:
     for placed in config.settings:
         reason = None if placed.form is Form.UNSET else _against(advised, placed)
         edit = syntax_named(config.syntax).remove(config, placed) if reason else None
         if edit is not None:
-            yield edit, f"{placed.name}: {reason}"
+            yield (edit,), f"{placed.name}: {reason}"
 
 
 def _against(advised: Advised, placed: Placed) -> str | None:
@@ -110,7 +110,7 @@ def _goes(row: Row, placed: Placed) -> bool:
     return row.unexported and placed.form in _IN_THE_SHELL
 
 
-def _corrections(advised: Advised, config: Config) -> Iterator[tuple[Edit, str]]:
+def _corrections(advised: Advised, config: Config) -> Iterator[tuple[tuple[Edit, ...], str]]:
     for advice in advised.marked(Mark.NEEDED):
         row = advice.row
         if advice.provided or not row.bad:
@@ -119,7 +119,7 @@ def _corrections(advised: Advised, config: Config) -> Iterator[tuple[Edit, str]]
             if _is(row, placed) and row.condemns(placed.value):
                 edit = syntax_named(config.syntax).change(config, placed, row.value)
                 if edit is not None:
-                    yield edit, f"{row.setting}={row.value}: {row.risk} ({row.source})"
+                    yield (edit,), f"{row.setting}={row.value}: {row.risk} ({row.source})"
 
 
 def _remarks(advised: Advised, config: Config) -> tuple[Remark, ...]:

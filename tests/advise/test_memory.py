@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nccl_logscan.advise.memory import memory_of
-from nccl_logscan.advise.run import Run, frameworks, gpus, read_params
+from nccl_logscan.advise.run import Run, framework_called, frameworks, gpus, read_params
 
 
 def run_of(params, framework="torchrun", *, nodes=1, per_node=8, gpu=None):
@@ -81,3 +83,15 @@ def test_sizes_as_people_write_them(text, count):
 )
 def test_what_is_no_size_is_refused(text):
     assert read_params(text) is None
+
+
+@given(st.text() | st.from_regex(r"\A ?[0-9]{1,20}(\.[0-9]{1,14})?(e[0-9]{1,3})? ?[kmbtKMBT]?\Z"))
+def test_any_text_is_a_size_of_a_model_or_none(text):
+    count = read_params(text)
+    assert count is None or 10**6 <= count <= 10**14
+
+
+@given(st.text())
+def test_any_text_is_a_framework_or_none(text):
+    found = framework_called(text)
+    assert found is None or found.name in frameworks()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -264,3 +265,29 @@ def test_ray_stays_the_launcher_of_verl_under_slurm(run_of):
     config = read_text("train.sh", SLURM.encode())
     assert informed_by(run_of("verl"), config, launcher_is_said=False).launcher == "ray"
     assert informed_by(run_of("torchrun", launcher="by-hand"), config, launcher_is_said=True).launcher == "by-hand"
+
+
+# --- the launch files that ship ------------------------------------------------------------------------------
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+FILES = sorted(path for folder in ("launch", "lint") for path in (FIXTURES / folder).rglob("*") if path.is_file())
+
+
+def test_every_patch_of_a_shipped_file_applies_and_needs_no_second(run_of, tmp_path):
+    patches = 0
+    for path in FILES:
+        data = path.read_bytes()
+        config = read_text(path.name, data)
+        if config is None:
+            continue
+        framework = next((name for name in ("verl", "deepspeed") if name.encode() in data), "torchrun")
+        run = run_of(framework, torch="2.6", nccl="2.21.5", framework_version="0.8.0" if framework == "verl" else None)
+        advised = advise(informed_by(run, config, launcher_is_said=False), ())
+        diff = patch(advised, config, lambda _: True).diff
+        if diff:
+            (tmp_path / path.name).write_bytes(data)
+            subprocess.run(["git", "apply", "-"], input=diff, cwd=tmp_path, check=True)
+            again = read_text(path.name, (tmp_path / path.name).read_bytes())
+            assert patch(advised, again, lambda _: True).diff == b"", path
+            patches += 1
+    assert patches > len(FILES) // 3
