@@ -63,8 +63,9 @@ class Domain:
     """Which values are taken (see domain.py's `takes`). Bounds are inclusive; `unit` is bytes, seconds or the like.
 
     `special` are values taken besides those of the form (-1 or -2 for "automatic"). `pattern` says exactly what is
-    taken where form and `choices` say it roughly; it matches the whole value. `strict`: another value is an error or
-    is silently read as something else; where it is False another value may be right, and is no finding.
+    taken where form and `choices` say it roughly; it matches the whole value, and `wanted` says it in words that fit
+    "takes ...". `strict`: another value is an error or is silently read as something else; where it is False another
+    value may be right, and is no finding.
     """
 
     form: Form = Form.TEXT
@@ -77,6 +78,7 @@ class Domain:
     strict: bool = False
     pattern: str | None = None
     parser: Parser | None = None
+    wanted: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +124,10 @@ class Option:
     `names` are the names under which it may be written, canonical first: a flag with its dashes
     (`--distributed-timeout-minutes`), a dotted key (`fp16.initial_scale_power`), a call's keyword
     (`init_process_group(timeout=)`), a variable. `since` and `until` are versions of `framework` ("": not known), both
-    inclusive. `concept` joins settings of different frameworks that do the same (see load.py's CONCEPTS): the advice
+    inclusive. `concept` joins settings of different frameworks that do the same (see concepts.py): the advice
     "raise the process group's timeout" finds each framework's own name by it. `dead`: it is accepted and does
-    nothing, or aborts; it is never advice. `verified` is False where no source was read: known, and no advice.
+    nothing, or aborts; it is never advice. `harmful`: it works, and is still never advice: a relic of older versions,
+    or values of one site. `verified` is False where no source was read: known, and no advice.
     """
 
     id: str
@@ -143,6 +146,7 @@ class Option:
     verified: bool
     concept: str | None = None
     dead: bool = False
+    harmful: bool = False
     note: str | None = None
 
 
@@ -153,7 +157,7 @@ class Condition:
     `equals` compares as text (any of them, case ignored), `below` and `above` as numbers, `missing` holds where the
     setting is not made anywhere. A `name` that ends in * (FI_*) is any setting so called, and takes no test of its
     value but `missing`. `below_setting` and `above_setting` name a second setting to compare with; `times`
-    one to multiply with before `below` and `above` are asked.
+    one to multiply with before `below` and `above` are asked. A flag's name is written as load.py's flag_form has it.
     """
 
     name: str

@@ -7,14 +7,15 @@ from collections.abc import Mapping
 
 from nccl_logscan.catalogue.model import Condition, Practice
 
-_NUMBER = re.compile(r"\s*[+-]?(?:0[xX][0-9a-fA-F]+|[0-9]+(?:\.[0-9]+)?)\s*")
+_NUMBER = re.compile(r"\s*[+-]?(?:0[xX][0-9a-fA-F]+|[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)\s*")
 
 
 def spoken_of(practice: Practice, settings: Mapping[str, str | None]) -> bool:
     """Return whether every condition of the practice holds for `settings`, a value by name.
 
-    None is a value that the file does not tell: such a setting is made, and no test of its value holds. The versions
-    that the practice is for are not looked at.
+    None is a value that the file does not tell: such a setting is made, and no test of its value holds; an empty one
+    counts as not made. Flags are named as load.py's flag_form has them. The versions that the practice is for are not
+    looked at.
     """
     return all(holds(condition, settings) for condition in practice.when)
 
@@ -22,12 +23,11 @@ def spoken_of(practice: Practice, settings: Mapping[str, str | None]) -> bool:
 def holds(condition: Condition, settings: Mapping[str, str | None]) -> bool:
     """Return whether one condition holds; that of a family (FI_*) where any of its names is set, or none is."""
     if condition.name.endswith("*"):
-        return any(name.startswith(condition.name[:-1]) for name in settings) is not condition.missing
-    if condition.missing:
-        return condition.name not in settings
-    if condition.name not in settings:
-        return False
-    value = settings[condition.name]
+        stem = condition.name[:-1]
+        return any(name.startswith(stem) and value != "" for name, value in settings.items()) is not condition.missing
+    value = settings.get(condition.name, "")
+    if value == "" or condition.missing:
+        return condition.missing and value == ""
     if value is None:
         return not _tests_value(condition)
     return _text_holds(condition, value) and _number_holds(condition, value, settings)

@@ -1,4 +1,4 @@
-"""The command line: `nccl-logscan LOG...` scans; `nccl-logscan rules ...` is about rules."""
+"""The command line: `nccl-logscan LOG...` scans; `rules` is about rules, `explain` about names."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ _COMMANDS = {
     "scan": "nccl_logscan.cli.scan",
     "lint": "nccl_logscan.cli.lint",
     "advise": "nccl_logscan.cli.advise",
+    "explain": "nccl_logscan.cli.explain",
     "rules": "nccl_logscan.cli.rules",
 }
 

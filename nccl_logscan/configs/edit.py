@@ -22,7 +22,7 @@ def applied(data: bytes, edits: Iterable[Edit]) -> bytes:
     """Return `data` with the edits made; of edits that overlap, all but the first in the file are left out."""
     parts: list[bytes] = []
     at = 0
-    for edit in sorted(set(edits), key=lambda edit: (edit.start, edit.end)):
+    for edit in sorted(dict.fromkeys(edits), key=lambda edit: (edit.start, edit.end)):
         if edit.start < at:
             continue
         parts += (data[at : edit.start], edit.text)

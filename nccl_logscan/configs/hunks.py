@@ -35,7 +35,7 @@ def _changes(lines: list[bytes], edits: Iterable[Edit]) -> Iterator[_Change]:
         starts.append(starts[-1] + len(line))
     group: list[Edit] = []
     first = end = -1
-    for edit in sorted(set(edits), key=lambda edit: (edit.start, edit.end)):
+    for edit in sorted(dict.fromkeys(edits), key=lambda edit: (edit.start, edit.end)):
         begins = min(bisect_right(starts, edit.start) - 1, len(lines))
         if group and begins >= end:
             yield _change(lines, starts[first], first, end, group)

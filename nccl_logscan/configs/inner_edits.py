@@ -14,11 +14,14 @@ from nccl_logscan.configs.splice import Piece
 from nccl_logscan.configs.tree import Mapping, Sequence, descendants
 from nccl_logscan.configs.tree_edits import Parser, Spot
 from nccl_logscan.configs.tree_removal import entries_removed
-from nccl_logscan.configs.tried import adds_just, changes_just
+from nccl_logscan.configs.tried import adds_just, changes_just, in_condition
 
 
 def inner_edit(config: Config, parse: Parser, placed: Placed, value: str | None) -> Edit | None:
     """Return the edit that gives a setting another value, or with None takes it out; tried on the file as a whole."""
+    span = placed.value_span
+    if value is not None and span and parse(config.data).is_templated(span.start, span.end):
+        return None
     for inner in _inners(config, parse):
         text = read_text(inner.name, inner.splice.text)
         for made in text.settings if text else ():
@@ -41,7 +44,7 @@ def inner_addition(config: Config, parse: Parser, kind: Kind, name: str, value: 
             continue
         edit = syntax_named(text.syntax).add(text, kind, name, value)
         outer = _carried(config, parse, inner, edit) if edit else None
-        if outer and adds_just(config, outer, name, value, 1):
+        if outer and not in_condition(config.data, outer.end) and adds_just(config, outer, name, value, 1):
             return outer
     return None
 
@@ -60,20 +63,33 @@ def _carried(config: Config, parse: Parser, inner: Inner, edit: Edit) -> Edit | 
     ]
     if not edit.text.strip() and pieces and inner.words and _covers(edit, pieces):
         return _words_removed(config, parse, pieces)
-    start, end = _outer(inner, edit.start), _outer(inner, edit.end)
-    if start is None or end is None or end < start:
-        return None
-    text = edit.text
-    if b"\n" in text or (edit.end > edit.start and b"\n" in inner.splice.text[edit.start : edit.end]):
-        if inner.words:
-            return None
+    if not inner.words and (b"\n" in edit.text or b"\n" in inner.splice.text[edit.start : edit.end]):
         indent = _indent(config.data, inner)
-        if indent is None:
-            return None
-        text = re.sub(rb"\n(?=[^\n])", b"\n" + indent, text)
-        # Whole lines go with their own indentation, and the text that follows has it.
-        start = _line_start(config.data, start) + len(indent) if text == b"" else start
-    return Edit(start, end, text)
+        return None if indent is None else _lines_carried(config.data, inner, edit, indent)
+    start, end = _outer(inner, edit.start), _outer(inner, edit.end)
+    if start is None or end is None or end < start or b"\n" in edit.text:
+        return None
+    return Edit(start, end, edit.text)
+
+
+def _lines_carried(data: bytes, inner: Inner, edit: Edit, indent: bytes) -> Edit | None:
+    """Return an edit of whole lines of a block; each has the block's indentation."""
+    start, end = _outer(inner, edit.start), _outer(inner, edit.end)
+    if start is None or end is None:
+        return None
+    if edit.end < len(inner.splice.text):
+        text = re.sub(rb"\n(?!\n)", b"\n" + indent, edit.text)
+        is_blank = data[end : end + 1] in (b"\n", b"\r")
+        return Edit(start, end, text.removesuffix(indent) if is_blank and text.endswith(b"\n" + indent) else text)
+    # At the text's end there is no next line whose indentation could be used: the line before gets a successor.
+    last = inner.splice.pieces[-1]
+    end = last.outer + last.length
+    text = re.sub(rb"\n(?!\n)", b"\n" + indent, edit.text.rstrip(b"\n"))
+    if edit.start > last.inner + last.length:
+        return Edit(end, end, b"\n" + indent + text)
+    if text or edit.start == 0:
+        return Edit(start, end, text) if text else None
+    return Edit(_line_start(data, start) - 1, end, b"")
 
 
 def _covers(edit: Edit, pieces: list[Piece]) -> bool:
@@ -87,9 +103,9 @@ def _words_removed(config: Config, parse: Parser, pieces: list[Piece]) -> Edit |
         if not isinstance(node, Sequence):
             continue
         held = [at for at, item in enumerate(node.items) if item.start <= last and item.end > first]
-        if held and node.items[held[0]].start <= first and node.items[held[-1]].end > last:
-            if held[-1] - held[0] + 1 == len(pieces):
-                return entries_removed(config.data, parse, Spot(node, held[0]), held[-1])
+        is_whole = held and node.items[held[0]].start <= first and node.items[held[-1]].end > last
+        if is_whole and held[-1] - held[0] + 1 == len(pieces):
+            return entries_removed(config.data, parse, Spot(node, held[0]), held[-1])
     return None
 
 

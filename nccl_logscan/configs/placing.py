@@ -93,8 +93,8 @@ class _Placing:
     def _mapping(self, node: Mapping, path: str, where: _Where) -> None:
         keys = node.names()
         where = self._refined(keys, where)
-        inner = sources_in(node, self._tree.data)
-        taken = {id(source) for found in inner for source in found.nodes if self._take(found)}
+        read = [found for found in sources_in(node, self._tree.data) if self._take(found)]
+        taken = {id(source) for found in read for source in found.nodes}
         for key, value in node.pairs:
             if not isinstance(key, Scalar) or key.opaque or id(value) in taken:
                 continue

@@ -11,7 +11,7 @@ from nccl_logscan.configs.model import Config, Form, Placed
 from nccl_logscan.configs.tree import Mapping, Node, Scalar, Sequence, Tree, descendants
 from nccl_logscan.configs.tree_edits import TREE_FORMS, Parser, spot_of
 from nccl_logscan.configs.tree_insertion import appended, inserted_after
-from nccl_logscan.configs.tried import adds_just
+from nccl_logscan.configs.tried import adds_just, in_condition
 from nccl_logscan.configs.variable_names import is_telling
 from nccl_logscan.configs.writer import Writer
 
@@ -44,6 +44,8 @@ class Additions:
 
     def _tried(self, edits: list[Edit | None], name: str, value: str) -> Edit | None:
         if not edits or any(edit is None for edit in edits):
+            return None
+        if self._tree.templates and any(in_condition(self._config.data, edit.end) for edit in edits if edit):
             return None
         edit = as_one(self._config.data, [edit for edit in edits if edit])
         return edit if adds_just(self._config, edit, name, value, len(edits)) else None
@@ -166,8 +168,8 @@ class Additions:
                     for _, service in value.pairs:
                         if isinstance(service, Mapping) and "environment" not in service.names() and service.pairs:
                             yield "services", service
-                elif key.text in ("runtime_env", "runtimeEnv") and isinstance(value, Mapping) and value.pairs:
-                    if "env_vars" not in value.names():
+                elif key.text in ("runtime_env", "runtimeEnv") and isinstance(value, Mapping):
+                    if value.pairs and "env_vars" not in value.names():
                         yield "runtime_env", value
 
     def _key(self, name: str, value: str) -> list[Edit | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 from nccl_logscan.configs.edit import Edit, applied
@@ -24,6 +25,12 @@ def changes_just(config: Config, edit: Edit, placed: Placed, value: str | None) 
     return come.total() <= 1 and all(said[:2] == (placed.name, value) for said in come)
 
 
+def in_condition(data: bytes, at: int) -> bool:
+    """Return whether what follows ends a template's condition, so that what is written there holds within it only."""
+    return _END.match(data, at) is not None
+
+
+_END = re.compile(rb"\s*(?:#[^\n]*\n\s*)?\{[{%]-?\s*(?:end|else)")
 _Said = tuple[str, str | None, Form, str]
 
 

@@ -58,7 +58,7 @@ def _removed(made: Made, variable: Variable, in_use: str | None, job: Job) -> Re
     problem = f"{who} {variable.removed_in} and later do not read {variable.name}"
     problem += f", and this job has {in_use}" if in_use else ""
     is_certain = in_use is not None or is_long_ago
-    fix = _replacement(made, variable, job) or (removed(made) if not variable.replaced_by else ())
+    fix = _replacement(made, variable, job) or removed(made)
     return remark(
         made,
         Check.REMOVED,
@@ -89,11 +89,12 @@ def _deprecated(made: Made, variable: Variable, in_use: str | None, job: Job) ->
     return remark(
         made,
         Check.DEPRECATED,
-        Severity.WARNING if is_certain else Severity.NOTE,
+        Severity.NOTE,
         problem,
         _use_instead(variable, "do without it"),
         variable.source,
-        fix=_replacement(made, variable, job) if is_certain else (),
+        # NCCL's old names are aliases, which other builds of it know better than the new ones (RCCL).
+        fix=_replacement(made, variable, job) if is_certain and variable.reader is Reader.TORCH else (),
         tells=None if is_certain else _TELLS[variable.reader],
     )
 

@@ -9,10 +9,17 @@ from functools import cache
 from ahocorasick_rs import BytesAhoCorasick
 
 from nccl_logscan.catalogue.load import Catalogue, catalogue
-from nccl_logscan.catalogue.model import Kind
+from nccl_logscan.catalogue.model import Kind, Reader
 
-# What a misspelt name may begin with, beside the real prefixes (see spelling.py).
-_MISSPELT = ("NCLL", "NCLC", "NLCC", "NCL_", "NCC_", "NNCL", "NVCCL", "nccl_")
+# What any variable begins with of which a check may speak, misspelt or not (see spelling.py and reach.py), and what
+# holds an environment whose values must be texts.
+_PREFIXES = (
+    "NCCL", "TORCH_", "GLOO_", "OFI_", "UCX_", "FI_EFA", "FI_PROVIDER",
+    "NCLL", "NCLC", "NLCC", "NCL_", "NCC_", "NNCL", "NVCCL", "nccl_", "env_vars",
+)  # fmt: skip
+# Parts of dotted keys that other files hold as well: a longer part, or a rarer one, stands for the key.
+_COMMON = frozenset({"enabled", "device", "stage", "debug", "trainer", "launcher", "training", "strategy", "backend"})
+_PART = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{2,}")
 _SHORTEST = 4
 
 
@@ -27,20 +34,22 @@ def _names() -> BytesAhoCorasick:
 
 
 def _spoken_of(known: Catalogue) -> Iterator[str]:
-    """Yield the names of variables, and the last keys of options that a check may speak of."""
-    yield from known.variables
-    yield from _MISSPELT
+    """Yield the names of variables, and the telling parts of keys, that a check may speak of."""
+    yield from _PREFIXES
+    for name, variable in known.variables.items():
+        if variable.reader is not Reader.OTHER:
+            yield name
     for practice in known.practices:
-        yield from (_last(condition.name) for condition in practice.when)
+        yield from (_telling(condition.name) for condition in practice.when if not condition.missing)
     for option in known.options:
-        if option.dead or option.domain.strict or option.since or option.until or option.kind is Kind.ENV:
-            yield from map(_last, option.names)
+        if option.dead or option.domain.strict or (option.kind is not Kind.ENV and (option.since or option.until)):
+            yield from map(_telling, option.names)
 
 
-def _last(name: str) -> str:
-    """`fp16.enabled` → fp16, `actor_rollout_ref.nccl_timeout` → nccl_timeout: the part that tells most."""
-    parts = re.findall(r"[A-Za-z_][A-Za-z0-9_-]{2,}", name)
-    return max(parts, key=len, default=name)
+def _telling(name: str) -> str:
+    """`fp16.enabled` → fp16, `actor_rollout_ref.nccl_timeout` → actor_rollout_ref: the part that tells most."""
+    parts = _PART.findall(name)
+    return max((part for part in parts if part not in _COMMON), key=len, default=max(parts, key=len, default=name))
 
 
 def _shortest(names: Iterable[str]) -> list[str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from nccl_logscan.catalogue.load import Catalogue
-from nccl_logscan.catalogue.model import Kind
+from nccl_logscan.catalogue.model import Kind, Option
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Config, Form, Placed
 from nccl_logscan.configs.read import syntax_named
@@ -19,8 +19,11 @@ from nccl_logscan.position import Span
 _USE = re.compile(
     rb"\$\{?([A-Za-z_][A-Za-z0-9_]*)"
     rb"|\bgetenv\([\"']([A-Za-z_][A-Za-z0-9_]*)[\"']"
-    rb"|\benviron(?:\.get\(|\.pop\(|\[)[\"']([A-Za-z_][A-Za-z0-9_]*)[\"']"
+    rb"|\benviron(?:\.get\(|\.pop\(|\[)[\"']([A-Za-z_][A-Za-z0-9_]*)[\"'](?!\]\s{0,20}=[^=])"
 )
+_TELLS = re.compile(rb"[ \t]*(?:#.*|(?:echo|printf|logger|log|info|print)\b[^;&|]*)")
+_TELLING_LINE = 2000
+_TELLING_DOTS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,24 @@ class Job:
             found.setdefault(made.placed.name, []).append(made)
         return {name: tuple(all_made) for name, all_made in found.items()}
 
+    def options_for(self, made: Made) -> tuple[Option, ...]:
+        """Return the verified options that a setting may be; none where the file does not tell whose setting it is.
+
+        A flag or a key of one word (`--fp16`, `debug`) may be anybody's; a long dotted key tells its framework itself.
+        """
+        placed = made.placed
+        is_variable = placed.kind is Kind.ENV
+        if placed.framework is None and not is_variable and placed.name.count(".") < _TELLING_DOTS:
+            return ()
+        found = self.catalogue.options_called(placed.name, None if is_variable else placed.framework)
+        return tuple(option for option in found if option.verified and (option.kind is Kind.ENV) is is_variable)
+
+    def version_of(self, framework: str) -> str | None:
+        """Return the version of a framework that is in use; None where it is not known."""
+        if framework in {"nccl", "pytorch"}:
+            return self.versions.nccl if framework == "nccl" else self.versions.torch
+        return self.versions.frameworks.get(framework)
+
     @cached_property
     def by_file(self) -> Mapping[str, tuple[Made, ...]]:
         """The settings of each file, by its name."""
@@ -71,6 +92,11 @@ class Job:
             if made.config is not None:
                 found[made.config.name].append(made)
         return {name: tuple(all_made) for name, all_made in found.items()}
+
+    @property
+    def logged(self) -> tuple[Made, ...]:
+        """The settings that a log shows."""
+        return tuple(made for made in self.made if made.config is None)
 
     def uses(self, made: Made) -> bool:
         """Return whether a file uses the variable elsewhere than where it is set: `$NAME`, os.environ["NAME"]."""
@@ -108,7 +134,15 @@ def _used(config: Config) -> frozenset[str]:
         if placed.kind is Kind.ENV:
             own.setdefault(placed.name, []).append(placed.span)
     found = ((next(filter(None, use.groups())).decode(), use.start()) for use in _USE.finditer(config.data))
-    return frozenset(name for name, at in found if not _is_inside(at, own.get(name, ())))
+    return frozenset(
+        name for name, at in found if not _is_inside(at, own.get(name, ())) and not _is_told(config.data, at)
+    )
+
+
+def _is_told(data: bytes, at: int) -> bool:
+    """Whether the byte stands in a command that only prints, or in a comment."""
+    start = data.rfind(b"\n", max(0, at - _TELLING_LINE), at) + 1
+    return _TELLS.fullmatch(data, start, at) is not None
 
 
 def _is_inside(at: int, spans: Sequence[Span]) -> bool:

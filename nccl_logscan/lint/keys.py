@@ -13,7 +13,13 @@ from nccl_logscan.lint.job import Job, Made, remark, removed
 from nccl_logscan.lint.model import Check, Remark, Severity
 
 _ABORTS = re.compile(r"(?i)abort|reject|unrecogni[sz]ed|not in struct|refus|\bstops\b|\braises\b|\bfails\b")
+# Of a key that stays in the framework's configuration after its last reader has gone.
+_UNREAD = re.compile(r"(?i)unread|\bDead since\b|still present")
 _RUNTIME_ENV_KEY = "ray_kwargs.ray_init.runtime_env."
+_RAY_SUBMIT = "ray job submit"
+_BARE = re.compile(rb"-?\d+(?:\.\d+)?|true|false")
+_QUOTABLE = re.compile(rb"[A-Za-z0-9_.,:^=/-]+")
+_RESERVED = "rank-environment"
 _PLAIN = re.compile(rb"[A-Za-z0-9.+-]+")
 _HYDRA_SOURCE = "https://hydra.cc/docs/advanced/override_grammar/basic/"
 _RAY_SOURCE = "https://github.com/ray-project/ray/blob/master/python/ray/_private/runtime_env/validation.py"
@@ -34,23 +40,32 @@ def check_types(job: Job) -> Iterator[Remark]:
     """Yield a remark for each value of an environment that must be a text and is none."""
     for made in job.made:
         placed = made.placed
-        if placed.kind is not Kind.ENV or placed.scalar in {"text", "null"} or placed.value is None:
+        if placed.kind is not Kind.ENV or placed.value is None:
             continue
-        if placed.form is Form.ENV_LIST:
-            yield _no_text(made, "Kubernetes refuses the manifest", _KUBERNETES_SOURCE)
-        elif placed.form is Form.RUNTIME_ENV:
+        is_text = placed.scalar in {"text", "null"}
+        if placed.form is Form.RUNTIME_ENV and not (is_text and _is_in_quotes(made)):
             yield _no_text(made, "Ray stops with a TypeError", _RAY_SOURCE)
+        elif placed.form is Form.ENV_LIST and not is_text:
+            yield _no_text(made, "Kubernetes refuses the manifest", _KUBERNETES_SOURCE)
         elif placed.form is Form.ENV_MAPPING and placed.scalar == "boolean" and _COMPOSE_NAME.search(placed.at.source):
             yield _no_text(made, "docker compose refuses the file", _COMPOSE_SOURCE)
 
 
+def _is_in_quotes(made: Made) -> bool:
+    """Whether a value of JSON on a command line is no bare number, true or false."""
+    span = made.placed.value_span
+    if made.config is None or span is None or made.placed.program != _RAY_SUBMIT:
+        return True
+    return _BARE.fullmatch(made.config.data, span.start, span.end) is None
+
+
 def _of_option(made: Made, job: Job) -> Remark | None:
-    options = [option for option in _options(made, job) if option.verified]
+    options = job.options_for(made)
     frameworks = {option.framework for option in options}
     # A name that several frameworks have says nothing where the file does not tell whose it is.
     if len(frameworks) != 1:
         return None
-    in_use = job.versions.frameworks.get(options[0].framework)
+    in_use = job.version_of(options[0].framework)
     covering = [option for option in options if _covers(option, in_use)]
     dead = [option for option in covering if option.dead]
     if dead and len(dead) == len(covering):
@@ -60,10 +75,6 @@ def _of_option(made: Made, job: Job) -> Remark | None:
     if not covering and in_use:
         return _outside(made, options, in_use)
     return None
-
-
-def _options(made: Made, job: Job) -> Sequence[Option]:
-    return job.catalogue.options_called(made.placed.name, made.placed.framework)
 
 
 def _covers(option: Option, in_use: str | None) -> bool:
@@ -101,17 +112,34 @@ _PACKAGES = {
 
 def _outside(made: Made, options: Sequence[Option], in_use: str) -> Remark | None:
     """Say that the version in use does not have the key: argparse and Hydra stop at such a one."""
-    if made.placed.form not in {Form.FLAG, Form.OVERRIDE} or made.placed.mark in {"+", "++", "~"}:
-        return None
     option = options[0]
-    have = version(in_use)
-    if all(version(option.since) > have for option in options):
-        when = f"has it from {min((option.since for option in options), key=version)} on"
-    else:
-        when = f"has it up to {max((option.until for option in options), key=version)}"
-    problem = f"{option.framework} {in_use} stops at {made.placed.name}, which it does not know: it {when}"
+    is_early = all(version(other.since) > version(in_use) for other in options)
+    if not is_early and _UNREAD.search(f"{option.note} {option.risk}"):
+        return _unread(made, max(options, key=lambda other: version(other.until)), in_use)
+    when = f"from {min((other.since for other in options), key=version)} on" if is_early else ""
+    when = when or f"up to {max((other.until for other in options), key=version)}"
+    check, severity, does = Check.KEY_ABORTS, Severity.ERROR, "stops at"
+    if made.placed.form not in {Form.FLAG, Form.OVERRIDE}:
+        check, severity, does = Check.NOT_YET if is_early else Check.REMOVED, Severity.WARNING, "does nothing with"
+    elif made.placed.mark:
+        return None
+    problem = f"{option.framework} {in_use} {does} {made.placed.name}, which it has {when}"
     advice = "take it out, or use the setting that this version has"
-    return remark(made, Check.KEY_ABORTS, Severity.ERROR, problem, advice, option.source, fix=removed(made))
+    return remark(made, check, severity, problem, advice, option.source, fix=removed(made))
+
+
+def _unread(made: Made, option: Option, in_use: str) -> Remark:
+    problem = f"{option.framework} {in_use} takes {made.placed.name} and does nothing with it: it is read up to "
+    problem += option.until
+    return remark(
+        made,
+        Check.KEY_IGNORED,
+        Severity.ERROR,
+        problem,
+        "take it out: it changes nothing",
+        option.source,
+        fix=removed(made),
+    )
 
 
 # --- Hydra's marks ---------------------------------------------------------------------------------------------
@@ -120,35 +148,71 @@ def _outside(made: Made, options: Sequence[Option], in_use: str) -> Remark | Non
 def _of_mark(made: Made, job: Job) -> Remark | None:
     """+key is for a key that the configuration lacks, key for one that it has, ++key for both (Hydra's grammar)."""
     placed = made.placed
-    if placed.form not in {Form.OVERRIDE, Form.RUNTIME_ENV} or made.config is None:
+    if made.config is None:
         return None
     if placed.form is Form.RUNTIME_ENV:
-        return _lacks_plus(made)
-    if placed.mark != "+" or not (option := _existing(made, job)):
+        return _reserved(made, job) or _lacks_plus(made) or _breaks_grammar(made)
+    if placed.form is not Form.OVERRIDE or placed.mark != "+" or not (option := _existing(made, job)):
         return None
-    in_use = job.versions.frameworks.get(option.framework)
-    since = option.since
-    which = f"{option.framework} {in_use}" if in_use else f"{option.framework}{f' {since} and later' if since else ''}"
+    in_use = job.version_of(option.framework)
+    which = f"{option.framework} {in_use or f'{option.since} and later' if option.since else ''}".strip()
     return remark(
         made,
         Check.KEY_ABORTS,
         Severity.ERROR if in_use else Severity.WARNING,
         f"{which} has {placed.name}, and Hydra stops where + is to add a key that is there already",
-        "write it without the plus, or with ++, which adds or overrides",
+        "write it without the plus" if in_use else "write ++, which overrides a key or adds it",
         option.source,
-        fix=_with_mark(made, b"++"),
+        fix=_with_mark(made, b"" if in_use else b"++"),
     )
 
 
 def _existing(made: Made, job: Job) -> Option | None:
     """Return the option whose key is in the framework's own configuration in the version in use."""
-    for option in _options(made, job):
-        in_use = job.versions.frameworks.get(option.framework)
-        is_there = option.kind is Kind.YAML_KEY and option.verified and _covers(option, in_use)
+    for option in job.options_for(made):
+        is_there = option.kind is Kind.YAML_KEY and _covers(option, job.version_of(option.framework))
         # A key that examples write with + is one that the shipped configuration lacks.
         if is_there and "+" + made.placed.name not in option.example and not _never_was(option):
             return option
     return None
+
+
+def _reserved(made: Made, job: Job) -> Remark | None:
+    """RANK, WORLD_SIZE and the like verl writes itself, and refuses them in an environment."""
+    options = job.catalogue.options_called(made.placed.name, made.placed.framework)
+    option = next((option for option in options if option.concept == _RESERVED and option.framework == "verl"), None)
+    if option is None or not option.verified or made.placed.framework != "verl":
+        return None
+    if not _covers(option, job.version_of("verl")):
+        return None
+    problem = f"verl sets {made.placed.name} for each worker itself and stops where an environment overrides it"
+    return remark(made, Check.KEY_ABORTS, Severity.ERROR, problem, "take it out", option.source, fix=removed(made))
+
+
+def _breaks_grammar(made: Made) -> Remark | None:
+    """A value with a comma is a sweep to Hydra, and one that begins with ^ or = is none at all, unless it is quoted."""
+    raw = _unquoted(made)
+    if not made.written.lstrip(b"\"'+").startswith(_RUNTIME_ENV_KEY.encode()) or raw is None:
+        return None
+    if raw[:1] in {b"", b"'", b'"', b"[", b"{", b"("} or not (raw[:1] in {b"^", b"="} or b"," in raw):
+        return None
+    span = made.placed.value_span
+    assert span is not None
+    quoted = b"\"'" + raw + b"'\""
+    fix = (Edit(span.start, span.end, quoted),) if _QUOTABLE.fullmatch(raw) else ()
+    problem = f"Hydra does not take {raw.decode('utf-8', 'replace')} for a value: a comma parts a sweep, and ^ or = "
+    problem += "begins nothing that it knows"
+    advice = f"quote it for Hydra: {quoted.decode('utf-8', 'replace')}"
+    return remark(made, Check.KEY_ABORTS, Severity.ERROR, problem, advice, _HYDRA_SOURCE, fix=fix, marks_value=True)
+
+
+def _unquoted(made: Made) -> bytes | None:
+    """Return a value as Hydra gets it, the shell's quotes taken off."""
+    span = made.placed.value_span
+    if made.config is None or span is None:
+        return None
+    raw = made.config.data[span.start : span.end]
+    return raw[1:-1] if len(raw) > 1 and raw[:1] == raw[-1:] and raw[:1] in {b"'", b'"'} else raw
 
 
 def _never_was(option: Option) -> bool:
@@ -197,7 +261,8 @@ def _quoted(made: Made) -> tuple[str | None, tuple[Edit, ...]]:
     if not _PLAIN.fullmatch(raw):
         return None, ()
     # A shell takes one pair of quotes away, Hydra the other.
-    quoted = b"\"'" + raw + b"'\"" if made.config.syntax in {"shell", "dockerfile"} else b'"' + raw + b'"'
+    is_override = made.config.syntax in {"shell", "dockerfile"} and made.placed.program != _RAY_SUBMIT
+    quoted = b"\"'" + raw + b"'\"" if is_override else b'"' + raw + b'"'
     return quoted.decode(), (Edit(span.start, span.end, quoted),)
 
 

@@ -31,19 +31,28 @@ def check_names(job: Job) -> Iterator[Remark]:
 def _known(made: Made, variable: Variable, job: Job) -> Remark | None:
     if variable.reader is Reader.NOBODY:
         # What a script or program itself uses is its own, whatever it is called.
-        return None if job.uses(made) else _read_by_nothing(made, variable)
+        return None if job.uses(made) else _read_by_nothing(made, variable, job)
     if variable.reader in _WHO and variable.name.startswith("NCCL_") and variable.verified and not variable.replaced_by:
         return _read_by_another(made, variable, _WHO[variable.reader])
     return None
 
 
-def _read_by_nothing(made: Made, variable: Variable) -> Remark:
+def _read_by_nothing(made: Made, variable: Variable, job: Job) -> Remark:
     meaning = _NOT_READ.sub("", _sentence(variable.meaning or ""))
-    problem = f"no version of NCCL or PyTorch reads {variable.name}{f': {meaning}' if meaning else ''}"
-    if variable.removed_in:
-        problem = f"NCCL {variable.removed_in} and later do not read {variable.name}{f': {meaning}' if meaning else ''}"
-    advice = "remove it" + (f"; what does exist is {variable.replaced_by}" if variable.replaced_by else "")
-    return remark(made, Check.READ_BY_NOTHING, Severity.ERROR, problem, advice, variable.source, fix=removed(made))
+    name = made.placed.name
+    told = f": {meaning}" if meaning else ""
+    problem = f"no version of NCCL or PyTorch reads {name}{told}"
+    if name != variable.name:
+        problem = f"nothing reads {name}, and nothing {variable.name} either{told}"
+    elif variable.removed_in:
+        problem = f"NCCL {variable.removed_in} and later do not read {name}{told}"
+    successor = job.catalogue.variable(variable.replaced_by) if variable.replaced_by else None
+    advice = f"remove it; what does exist is {variable.replaced_by}" if variable.replaced_by else "remove it"
+    fix = removed(made)
+    if successor and variable.keeps_value:
+        advice = f"write {successor.name}"
+        fix = () if _is_beside(made, successor.name, job) else renamed(made, successor.name)
+    return remark(made, Check.READ_BY_NOTHING, Severity.ERROR, problem, advice, variable.source, fix=fix)
 
 
 def _read_by_another(made: Made, variable: Variable, who: str) -> Remark:
@@ -57,8 +66,12 @@ def _unknown(made: Made, job: Job) -> Remark | None:
     name = made.placed.name
     if job.catalogue.options_called(name) or job.uses(made):
         return None
-    if real := meant(name):
-        return _misspelt(made, real, job)
+    real = meant(name)
+    variable = job.catalogue.variable(real) if real else None
+    if variable and variable.reader is Reader.NOBODY:
+        return _read_by_nothing(made, variable, job)
+    if variable and variable.verified:
+        return _misspelt(made, variable, job)
     if name.startswith("NCCL_") and not is_own(name) and made.placed.form is not Form.ASSIGNMENT:
         problem = f"nothing that is known reads {name}: not NCCL, PyTorch or a network plugin"
         advice = "check the name against NCCL's list of variables, or remove it"
@@ -66,16 +79,23 @@ def _unknown(made: Made, job: Job) -> Remark | None:
     return None
 
 
-def _misspelt(made: Made, real: str, job: Job) -> Remark | None:
-    variable = job.catalogue.variable(real)
-    if variable is None or variable.reader is Reader.NOBODY or not variable.verified:
-        return None
+def _misspelt(made: Made, variable: Variable, job: Job) -> Remark:
     severity = Severity.WARNING if made.placed.form is Form.ASSIGNMENT else Severity.ERROR
-    problem = f"{made.placed.name} is read by nothing; the variable is called {real}"
-    advice = f"write {real}"
+    problem = f"{made.placed.name} is read by nothing; the variable is called {variable.name}"
     # Where the right name is set as well, which of the two values counts is not for us to say.
-    fix = () if real in job.by_name or job.uses(made) else renamed(made, real)
-    return remark(made, Check.MISSPELT, severity, problem, advice, variable.source, fix=fix)
+    fix = () if job.uses(made) or _is_beside(made, variable.name, job) else renamed(made, variable.name)
+    return remark(made, Check.MISSPELT, severity, problem, f"write {variable.name}", variable.source, fix=fix)
+
+
+def _is_beside(made: Made, name: str, job: Job) -> bool:
+    """Whether the file sets the name as well, and for the same processes: containers have an environment each."""
+    for other in job.by_name.get(name, ()):
+        if other.config is not made.config or made.config is None:
+            continue
+        first, last = sorted((made.placed.span.start, other.placed.span.start))
+        if made.placed.form is not Form.ENV_LIST or b"env:" not in made.config.data[first:last]:
+            return True
+    return False
 
 
 def _sentence(text: str) -> str:

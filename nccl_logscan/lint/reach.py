@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from nccl_logscan.catalogue.model import Reader
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Form, Forwards, Launch
-from nccl_logscan.lint.job import Job, Made, added, remark
+from nccl_logscan.lint.job import Job, Made, added, remark, removed
 from nccl_logscan.lint.model import Check, Remark, Severity
 from nccl_logscan.lint.reach_python import in_program
 from nccl_logscan.lint.script import SLURM, Script
@@ -24,8 +24,7 @@ _DOCKERFILE_SOURCE = "https://docs.docker.com/reference/dockerfile/#run"
 
 _READ_BY_A_JOB = re.compile(r"(?:FI|UCX|GLOO|OFI)_[A-Z0-9_]+")
 _BEGINS_COMMAND = re.compile(rb"(?:^|[;&|{(]|\b(?:then|do|else))[ \t]*\Z")
-# What follows an export in the same RUN gets it: a build step, for which it may be meant.
-_GOES_ON = re.compile(rb"[^\n]*(?:&&|;|\||\\\r?\n)")
+_CONF_SOURCE = "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html"
 
 
 def check_reach(job: Job) -> Iterator[Remark]:
@@ -41,6 +40,8 @@ def check_reach(job: Job) -> Iterator[Remark]:
             yield from filter(None, (_in_script(script, made) for made in own))
         elif config.syntax == "dockerfile":
             yield from filter(None, map(_in_dockerfile, own))
+        elif config.syntax == "nccl-conf":
+            yield from filter(None, (_in_nccl_conf(made, job) for made in own))
         elif config.syntax == "python":
             yield from in_program(config, own, job)
 
@@ -58,6 +59,8 @@ def is_for_the_job(made: Made, job: Job) -> bool:
 
 def _in_script(script: Script, made: Made) -> Remark | None:
     form, name = made.placed.form, made.placed.name
+    if script.is_elsewhere(made):
+        return None
     if form is Form.ASSIGNMENT:
         return _not_exported(script, made)
     if form not in {Form.EXPORT, Form.COMMAND_PREFIX} or name in script.handed_over:
@@ -72,7 +75,7 @@ def _export(script: Script, made: Made) -> Remark | None:
     name, at = made.placed.name, made.placed.span.end
     if ray := _under_ray(script, made):
         return ray
-    later = [launch for launch in script.launches if launch.span.end > at]
+    later = script.launches_after(at)
     if script.runs_here_after(at):
         return None
     if later:
@@ -92,7 +95,7 @@ def _not_exported(script: Script, made: Made) -> Remark | None:
     return remark(
         made,
         Check.OUT_OF_REACH,
-        Severity.ERROR,
+        Severity.WARNING,
         f"{name} is assigned and never exported, so no command that the script starts gets it",
         f"write export {name}=...",
         _BASH_SOURCE,
@@ -108,7 +111,7 @@ def _after_the_launch(script: Script, made: Made) -> Remark | None:
     return remark(
         made,
         Check.OUT_OF_REACH,
-        Severity.ERROR,
+        Severity.WARNING,
         f"{made.placed.name} is exported after the command that should get it has run",
         "move the line before the launch",
         _BASH_SOURCE,
@@ -125,7 +128,7 @@ def _missed(made: Made, launch: Launch) -> Remark:
     if made.config is not None and value is not None and launch.program not in SLURM:
         # What only adds another export would not reach them either.
         fix = tuple(edit for edit in added(made.config, name, value) if b"export" not in edit.text)
-    return remark(made, Check.OUT_OF_REACH, Severity.ERROR, problem, advice, source, fix=fix)
+    return remark(made, Check.OUT_OF_REACH, Severity.WARNING, problem, advice, source, fix=fix)
 
 
 def _told(launch: Launch, name: str) -> tuple[str, str, str]:
@@ -172,23 +175,32 @@ def _under_ray(script: Script, made: Made) -> Remark | None:
         return None
     if script.is_verl:
         advice += f": +ray_kwargs.ray_init.runtime_env.env_vars.{name}=..."
-    return remark(made, Check.OUT_OF_REACH, Severity.ERROR, problem, advice, RAY_SOURCE)
+    return remark(made, Check.OUT_OF_REACH, Severity.WARNING, problem, advice, RAY_SOURCE)
 
 
 # --- Dockerfile ------------------------------------------------------------------------------------------------
 
 
 def _in_dockerfile(made: Made) -> Remark | None:
-    """RUN export NCCL_DEBUG=INFO, alone in its instruction."""
-    if made.config is None or made.placed.form not in {Form.EXPORT, Form.ASSIGNMENT}:
+    """RUN export X=Y, or ARG X=Y: neither outlives the build."""
+    name, form = made.placed.name, made.placed.form
+    if form in {Form.EXPORT, Form.ASSIGNMENT}:
+        problem = f"an export in RUN ends with that step of the build: containers of the image do not have {name}"
+    elif form is Form.DOCKER_ENV and made.placed.program == "build":
+        problem = f"ARG is for the build alone: containers of the image do not have {name}"
+    else:
         return None
-    if _GOES_ON.match(made.config.data, made.placed.span.end):
+    advice = f"write ENV {name}=..."
+    return remark(made, Check.OUT_OF_REACH, Severity.WARNING, problem, advice, _DOCKERFILE_SOURCE)
+
+
+def _in_nccl_conf(made: Made, job: Job) -> Remark | None:
+    """NCCL's own file sets variables for NCCL alone, when its first communicator is made."""
+    variable = job.catalogue.variable(made.placed.name)
+    if variable is None or variable.reader is not Reader.TORCH:
         return None
-    return remark(
-        made,
-        Check.OUT_OF_REACH,
-        Severity.ERROR,
-        f"an export in RUN ends with that step of the build: containers of the image do not have {made.placed.name}",
-        f"write ENV {made.placed.name}=...",
-        _DOCKERFILE_SOURCE,
+    problem = (
+        f"NCCL reads this file when it starts, and PyTorch has read {made.placed.name} by then, or looks elsewhere"
     )
+    advice = "set it in the environment of the job"
+    return remark(made, Check.OUT_OF_REACH, Severity.WARNING, problem, advice, _CONF_SOURCE, fix=removed(made))

@@ -15,7 +15,7 @@ _OWN_WORDS = frozenset(
     ARCH ARG ARGS ARRAY BASE BENCH BIN BRANCH BUILD CMD COMMAND COMMIT CONF CONFIG CONTAINER COUNT DEB
     DIR DIRECTORY ENV ENVIRONMENT ENVS EXE EXPORTS EXTRA FILE FLAG FLAGS FOLDER GIT HOME HOST HOSTS
     IMAGE INC INCLUDE INCLUDES INSTALL LIB LIBDIR LIBRARIES LIBRARY LIBS LIST LOC LOCATION LOG LOGDIR
-    LOGFILE LOGS MAJOR MINOR NAME OPT OPTION OPTIONS OPTS OUT OUTPUT PACKAGE PARAMS PATCH PATH PKG
+    LOGFILE LOGS MAJOR MINOR NAME OPT OPTION OPTIONS OPTS OUTPUT PACKAGE PARAMS PATCH PATH PKG
     PREFIX RELEASE REPO RESULT RESULTS ROOT SCRIPT SETTINGS SO SOURCE SRC STATIC SUFFIX TAG TEST TESTS
     URL VAR VARS VENV VER VERSION WHEEL
     """.split()  # noqa: SIM905 - fifty words in quotes are no easier to read
@@ -31,6 +31,10 @@ _LOOKS_MEANT = re.compile(r"(?:NCCL|TORCH_NCCL|TORCH_|OFI_NCCL_|GLOO_)")
 _SHORT = 6
 """Up to this many letters after the prefix, one wrong letter makes a name near, beyond it two."""
 
+_WORDS = 3
+"""A name of fewer words says too little for one to be left out of it: NCCL_IFNAME may be anything."""
+_LONGEST_WORD = 8
+
 
 @lru_cache(16_384)
 def meant(name: str) -> str | None:
@@ -44,7 +48,7 @@ def meant(name: str) -> str | None:
     if upper != name:
         # The environment tells upper from lower case; a name in lower case is a program's own where it is not the same.
         return upper if upper in known.variables else None
-    return _same_words(name, known) or _other_prefix(name, known) or _near(name, known)
+    return _same_words(name, known) or _other_prefix(name, known) or _near(name, known) or _word_left_out(name, known)
 
 
 def looks_meant(name: str) -> bool:
@@ -70,6 +74,23 @@ def _other_prefix(name: str, known: Catalogue) -> str | None:
     """TORCH_NCCL_DEBUG → NCCL_DEBUG, NCCL_DUMP_ON_TIMEOUT → TORCH_NCCL_DUMP_ON_TIMEOUT."""
     other = name.removeprefix("TORCH_") if name.startswith("TORCH_") else f"TORCH_{name}"
     return other if other in known.variables and "NCCL_" in other else None
+
+
+def _word_left_out(name: str, known: Catalogue) -> str | None:
+    """NCCL_MERGE_NICS → NCCL_IB_MERGE_NICS, where only one name has a word more."""
+    words = name.split("_")
+    if len(words) < _WORDS:
+        return None
+    longer = (real for real in known.variables if len(name) < len(real) <= len(name) + _LONGEST_WORD)
+    found = [real for real in longer if _has_one_more(real.split("_"), words)]
+    return found[0] if len(found) == 1 else None
+
+
+def _has_one_more(longer: list[str], words: list[str]) -> bool:
+    if len(longer) != len(words) + 1:
+        return False
+    differs = next((at for at, (one, other) in enumerate(zip(longer, words, strict=False)) if one != other), len(words))
+    return longer[differs + 1 :] == words[differs:]
 
 
 def _near(name: str, known: Catalogue) -> str | None:

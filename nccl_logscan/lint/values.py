@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 from nccl_logscan.catalogue.domain import read_as, takes
 from nccl_logscan.catalogue.model import Domain, Form, Kind, Parser, Reader
+from nccl_logscan.configs import model as configs
+from nccl_logscan.configs.edit import Edit
 from nccl_logscan.lint.job import Job, Made, changed, remark
 from nccl_logscan.lint.model import Check, Remark, Severity
 
@@ -26,9 +28,9 @@ def check_values(job: Job) -> Iterator[Remark]:
         if placed.value is None or not made.is_given:
             continue
         variable = job.catalogue.variable(placed.name) if placed.kind is Kind.ENV else None
-        if variable is None:
+        if variable is None or variable.reader is Reader.OTHER:
             found = _of_option(made, placed.value, job)
-        elif variable.verified and variable.reader not in {Reader.NOBODY, Reader.OTHER}:
+        elif variable.verified and variable.reader is not Reader.NOBODY:
             found = _judged(made, placed.value, variable.domain, variable.source)
         else:
             continue
@@ -37,12 +39,9 @@ def check_values(job: Job) -> Iterator[Remark]:
 
 
 def _of_option(made: Made, value: str, job: Job) -> Remark | None:
-    options = job.catalogue.options_called(made.placed.name, made.placed.framework)
-    if not options or any(not option.verified or option.kind is not made.placed.kind for option in options):
-        return None
     # A name is of several frameworks, or of several versions: wrong is what all of them refuse.
-    found = [_judged(made, value, option.domain, option.source) for option in options]
-    return found[0] if all(found) else None
+    found = [_judged(made, value, option.domain, option.source) for option in job.options_for(made)]
+    return found[0] if found and all(found) else None
 
 
 def _judged(made: Made, value: str, domain: Domain, source: str) -> Remark | None:
@@ -51,9 +50,18 @@ def _judged(made: Made, value: str, domain: Domain, source: str) -> Remark | Non
     right = _right(value, domain)
     wanted = _wanted(domain)
     problem = f"{made.placed.name} takes {wanted}, not {shown(value)}{_consequence(value, domain)}"
-    advice = f"write {right if right is not None else wanted}"
-    fix = changed(made, right) if right is not None else ()
+    advice = f"write {right}" if right is not None else f"give it {wanted}"
+    fix = _written(made, right, domain) if right is not None else ()
     return remark(made, Check.BAD_VALUE, Severity.ERROR, problem, advice, source, fix=fix, marks_value=True)
+
+
+def _written(made: Made, right: str, domain: Domain) -> tuple[Edit, ...]:
+    """Return the edit that writes the right value; a number in the place of a text loses the text's quotes."""
+    span = made.placed.value_span
+    is_number = domain.form in {Form.INTEGER, Form.NUMBER} and made.placed.kind is not Kind.ENV
+    if span and is_number and made.placed.form is configs.Form.MAPPING and made.placed.scalar == "text":
+        return (Edit(span.start, span.end, right.encode()),)
+    return changed(made, right)
 
 
 def shown(value: str) -> str:
@@ -63,6 +71,8 @@ def shown(value: str) -> str:
 
 def _wanted(domain: Domain) -> str:
     """Say what a domain takes."""
+    if domain.wanted:
+        return domain.wanted
     choices = domain.choices or (("0", "1") if domain.form is Form.FLAG else ())
     if domain.form is Form.LIST and choices:
         return f"a list of {_one_of(choices)}"

@@ -5,14 +5,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nccl_logscan.catalogue.domain import takes
-from nccl_logscan.catalogue.load import catalogue
+from nccl_logscan.catalogue.load import catalogue, flag_form
 from nccl_logscan.catalogue.model import Condition, Practice
 from nccl_logscan.catalogue.practice import holds, spoken_of
 from nccl_logscan.catalogue.versions import within
 from nccl_logscan.lint.model import Check, Severity
 
 PRACTICES = catalogue().practices
-OF_FRAMEWORKS = {"fp16.enabled", "bf16.enabled", "bfloat16.enabled"}
+OF_FRAMEWORKS = {
+    "--ddp-timeout",
+    "--deterministic-mode",
+    "--distributed-timeout-minutes",
+    "TrainingArguments(ddp_timeout=)",
+    "bf16.enabled",
+    "bfloat16.enabled",
+    "ddp_timeout",
+    "fp16.enabled",
+    "fp16.min_loss_scale",
+}
 each_practice = pytest.mark.parametrize("practice", PRACTICES, ids=[practice.id for practice in PRACTICES])
 
 
@@ -51,6 +61,7 @@ def test_a_practice_is_one_of_lint_with_a_source_and_words(practice):
     assert practice.advice[0].isupper()
     assert not practice.when[0].name.endswith("*")
     assert not practice.when[0].missing
+    assert all(condition.name == flag_form(condition.name) for condition in practice.when)
 
 
 @each_practice
@@ -106,6 +117,13 @@ def test_a_setting_that_is_only_made_needs_no_value():
     assert holds(Condition("FI_*", missing=True), {"UCX_TLS": "rc"})
 
 
+def test_an_empty_value_is_no_setting():
+    assert not holds(Condition("NCCL_TOPO_FILE"), {"NCCL_TOPO_FILE": ""})
+    assert holds(Condition("NCCL_TOPO_FILE", missing=True), {"NCCL_TOPO_FILE": ""})
+    assert not holds(Condition("FI_*"), {"FI_PROVIDER": ""})
+    assert not holds(Condition("NCCL_DEBUG", differs_from=("WARN",)), {"NCCL_DEBUG": ""})
+
+
 @pytest.mark.parametrize(
     ("condition", "value", "holds_so"),
     [
@@ -113,6 +131,8 @@ def test_a_setting_that_is_only_made_needs_no_value():
         (Condition("X", below=10), "10", False),
         (Condition("X", below=10, above=0), "-2", False),
         (Condition("X", above=64), "0x41", True),
+        (Condition("X", below=1), "1e-4", True),
+        (Condition("X", above=64), "1e3", True),
         (Condition("X", above=64), "many", False),
         (Condition("X", below_setting="Y"), "3", True),
         (Condition("X", above_setting="Y"), "3", False),

@@ -68,6 +68,7 @@ def test_a_domain_takes_its_own_defaults_and_the_values_it_names(variable):
     refused = [value for value in (*literal, *named_values) if not takes(domain, value)]
     assert not refused
     assert domain.strict or domain.parser is None
+    assert domain.choices or domain.wanted or domain.pattern is None
 
 
 @named([variable for variable in VARIABLES if not variable.verified])
@@ -87,7 +88,7 @@ RIGHT = [
     ("NCCL_IB_HCA", ["mlx5", "=mlx5_0:1,mlx5_1:1", "^=mlx5_1,mlx5_4", "=mlx5_0::0:0,mlx5_1::0:1", "mlx5_0,"]),
     ("NCCL_DEBUG", ["VERSION", "WARN", "info", "TRACE", "NONE"]),
     ("NCCL_DEBUG_SUBSYS", ["INIT,ENV", "^COLL,P2P", "all", "INIT,BOOTSTRAP,ENV,NET"]),
-    ("NCCL_P2P_LEVEL", ["NVL", "SYS", "PXB", "0", "4", "LOC"]),
+    ("NCCL_P2P_LEVEL", ["NVL", "SYS", "PXB", "0", "4", "10", "LOC"]),
     ("NCCL_NET_GDR_LEVEL", ["PIX", "PHB", "5"]),
     ("NCCL_BUFFSIZE", ["4194304", "0x400000", "8388608", "-2", ""]),
     ("NCCL_IB_TIMEOUT", ["22", "14", "31"]),
@@ -152,6 +153,8 @@ def test_values_that_the_source_misreads_are_not_taken(name, values):
         ("HCCL_BUFFSIZE", "HCCL_*"),
         ("RCCL_ENABLE_INTRANET", "RCCL_*"),
         ("NCCL_FASTRAK_IFNAME", "NCCL_FASTRAK_*"),
+        ("NCCL_COLLTRACE_CHECK_INTERVAL_MS", "NCCL_COLLTRACE*"),
+        ("NCCL_MASTER_PORT", "NCCL_MASTER_PORT"),
         ("NCCL_VERSION", "NCCL_VERSION"),
         ("MASTER_PORT", "MASTER_PORT"),
     ],
@@ -194,3 +197,55 @@ def test_lines_behave_as_a_mapping():
     assert lines["NCCL_DEBUG"].domain.form is Form.CHOICE
     with pytest.raises(KeyError):
         lines["NCCL_NO_SUCH"]
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("NCCL_DEBGU", "NCCL_DEBUG"),
+        ("NCCL_DEBUGE", "NCCL_DEBUG"),
+        ("NCLL_DEBUG", "NCCL_DEBUG"),
+        ("NCCL_SOCKET_IFNAMES", "NCCL_SOCKET_IFNAME"),
+        ("NCCL_SOCKET_INFAME", "NCCL_SOCKET_IFNAME"),
+        ("NCCL_IB_HCAS", "NCCL_IB_HCA"),
+        ("NCCL_IB_DISBLE", "NCCL_IB_DISABLE"),
+        ("NCCL_MIN_CHANNELS", "NCCL_MIN_NCHANNELS"),
+        ("NCCL_BUFFSIZES", "NCCL_BUFFSIZE"),
+        ("NCCL_BUFSIZE", "NCCL_BUFFSIZE"),
+        ("TORCH_NCCL_ASYNC_ERROR_HANDLNG", "TORCH_NCCL_ASYNC_ERROR_HANDLING"),
+        ("CUDA_VISIBLE_DEVICE", "CUDA_VISIBLE_DEVICES"),
+    ],
+)
+def test_a_misspelt_name_is_told_from_its_nearest(written, meant):
+    assert catalogue().variable(written) is None
+    assert catalogue().nearest(written) == meant
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "HCCL_BUFFSIZE",
+        "RCCL_DEBUG",
+        "MCCL_IB_HCA",
+        "UCX_NET",
+        "NCCL_ENV",
+        "NCCL_PORT",
+        "NCCL_ARGS",
+        "NCCL_OPTS",
+        "NCCL_VARS",
+        "NCCL_DEBUG_LEVEL",
+        "NODE_RANKS",
+        "MY_NCCL_DEBUG",
+        "RANKS",
+        "NCCL_FASTRAK_IFNAMES",
+        "",
+    ],
+)
+def test_a_name_of_its_own_is_no_misspelling(name):
+    assert catalogue().nearest(name) is None
+
+
+def test_only_what_is_read_today_is_proposed():
+    for name, variable in catalogue().variables.items():
+        if variable.removed_in or variable.reader is Reader.NOBODY or not variable.verified:
+            assert catalogue().nearest(name) != name

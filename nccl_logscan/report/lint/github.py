@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nccl_logscan.lint.model import Severity
 from nccl_logscan.report.lint.view import LintView, Shown
-from nccl_logscan.report.visible import visible
+from nccl_logscan.report.visible import harmless_to_runners, visible
 
 _COMMAND = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
@@ -31,7 +31,7 @@ def _annotation(shown: Shown) -> str:
 
 
 def _message(text: str) -> str:
-    lines = "\n".join(visible(line) for line in text.split("\n"))
+    lines = "\n".join(harmless_to_runners(visible(line)) for line in text.split("\n"))
     return lines.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

@@ -14,7 +14,7 @@ from nccl_logscan.configs.model import Config
 from nccl_logscan.lint.model import Check, Severity
 from nccl_logscan.report.lint.checks import ABOUT
 from nccl_logscan.report.lint.view import LintView, Shown
-from nccl_logscan.report.visible import visible
+from nccl_logscan.report.visible import json_harmless_to_runners, visible
 from nccl_logscan.version import __version__
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -32,7 +32,7 @@ def render_sarif(view: LintView) -> str:
         "results": [_result(shown, view.configs.get(shown.remark.at.source), seen) for shown in view.shown],
     }
     document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
-    return json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+    return json_harmless_to_runners(json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False)) + "\n"
 
 
 def _driver() -> dict[str, Any]:
