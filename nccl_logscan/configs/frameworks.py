@@ -33,15 +33,17 @@ _FLAGS: tuple[tuple[str, frozenset[str]], ...] = (
         "--overlap-grad-reduce", "--transformer-impl", "--use-mcore-models", "--max-position-embeddings",
     })),
     ("openrlhf", frozenset({
-        "--zero-stage", "--actor-num-nodes", "--actor-num-gpus-per-node", "--vllm-num-engines", "--colocate-all-models",
+        "--actor-num-nodes", "--ref-num-nodes", "--actor-num-gpus-per-node", "--vllm-num-engines", "--colocate-all-models",
     })),
     ("transformers", frozenset({
-        "--per-device-train-batch-size", "--gradient-accumulation-steps", "--ddp-timeout", "--model-name-or-path",
-        "--fsdp-transformer-layer-cls-to-wrap", "--ddp-find-unused-parameters",
+        "--ddp-timeout", "--fsdp-transformer-layer-cls-to-wrap", "--ddp-find-unused-parameters", "--do-train",
+        "--save-strategy", "--eval-strategy", "--evaluation-strategy", "--logging-strategy", "--report-to",
     })),
     ("vllm", frozenset({"--gpu-memory-utilization", "--max-num-seqs", "--enforce-eager"})),
     ("sglang", frozenset({"--mem-fraction-static", "--dist-init-addr", "--disable-cuda-graph"})),
-    ("deepspeed", frozenset({"--deepspeed-config", "--deepspeed"})),
+    ("deepspeed", frozenset({"--deepspeed-config", "--zero-stage", "--actor-zero-stage"})),
+    ("transformers", frozenset({"--per-device-train-batch-size", "--gradient-accumulation-steps"})),
+    ("deepspeed", frozenset({"--deepspeed"})),
 )  # fmt: skip
 
 HYDRA = frozenset({"verl", "nemo"})
@@ -53,6 +55,8 @@ RAY = frozenset({"verl", "openrlhf"})
 
 def framework_of(program: str, flags: Iterable[str]) -> str | None:
     """Return the framework that a module, script or command belongs to, told by its name or else by its options."""
+    if program.endswith(".sh"):
+        return None
     for framework, pattern in _PROGRAMS:
         if pattern.search(program):
             return framework

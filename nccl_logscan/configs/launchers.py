@@ -42,6 +42,7 @@ _ALL_NAMES = frozenset({"ALL", "all"})
 _PASSED_BY_MPI = frozenset({"OMPI_*", "PMIX_*"})
 _PASSED_BY_DEEPSPEED = frozenset({"MLFLOW*", "PYTHON*", "MV2*", "UCX*", "NCCL*"})
 
+_PAIRED = frozenset({"mca", "gmca", "prtemca", "omca", "genv", "env"})
 _TORCH_MODULES = frozenset({"torch.distributed.run", "torch.distributed.launch", "torch.distributed.launcher"})
 _PROGRAMS = frozenset({"vllm", "sglang", "llamafactory-cli", "swift", "axolotl", "trl", "tune", "litgpt", "colossalai"})
 
@@ -53,22 +54,22 @@ def invoke(script: Script, words: Sequence[Word], command: Command) -> None:
     for _ in range(_STEPS_LIMIT):
         if not rest:
             return
-        name = rest[0].text.rpartition("/")[2]
+        name = script.literal(rest[0]).rpartition("/")[2]
         handler = _HANDLERS.get(name)
         if handler is not None:
             rest = handler(script, rest, command)
         elif HOLE in name or name.startswith("python"):
             rest = _python(script, rest, command)
         elif name.endswith((".py", ".sh")) or name in _PROGRAMS:
-            take_program(script, _named(rest), rest[1:], rest)
+            take_program(script, _named(script, rest), rest[1:], rest)
             return
         else:
             return
 
 
-def _named(rest: Rest) -> str:
+def _named(script: Script, rest: Rest) -> str:
     """Return a command's name, with the subcommand of one that has these: `vllm serve`."""
-    name = rest[0].text
+    name = script.literal(rest[0])
     return f"{name} {rest[1].text}" if name in _PROGRAMS and len(rest) > 1 else name
 
 
@@ -115,6 +116,13 @@ def _separated(script: Script, rest: Rest, command: Command) -> Rest:  # noqa: A
         if word.text in _HANDLERS or word.text.startswith("python"):
             return rest[at:]
     return ()
+
+
+def _tool(script: Script, rest: Rest, command: Command) -> Rest:
+    """Take what uv, conda and their like install, or return the command that they run."""
+    if any(word.text in {"install", "create"} for word in rest[1:4]):
+        return HOST_HANDLERS["pip"](script, rest, command)
+    return _separated(script, rest, command)
 
 
 # The shell's own
@@ -205,17 +213,18 @@ def _python(script: Script, rest: Rest, command: Command) -> Rest:
             at += 1
     if at >= len(rest):
         return ()
-    if HOLE in rest[0].text and not rest[at].text.endswith(".py"):
+    program = script.literal(rest[at])
+    if HOLE in script.literal(rest[0]) and not program.endswith(".py"):
         # A variable in front of a launcher: sudo, numactl, nothing at all.
-        return rest[at:] if rest[at].text.rpartition("/")[2] in _HANDLERS else ()
-    take_program(script, rest[at].text, rest[at + 1 :], rest)
+        return rest[at:] if program.rpartition("/")[2] in _HANDLERS else ()
+    take_program(script, program, rest[at + 1 :], rest)
     return ()
 
 
 def _module(script: Script, rest: Rest, command: Command, launch: Rest) -> Rest:
     if not rest:
         return ()
-    module = rest[0].text
+    module = script.literal(rest[0])
     if module in _TORCH_MODULES:
         return _torchrun(script, rest, command)
     if module == "accelerate.commands.launch":
@@ -246,7 +255,7 @@ def _started(script: Script, found: Sequence[Option], rest: Rest, at: int) -> Re
     if at < len(rest):
         if rest[at].text == "-m" and at + 1 < len(rest):
             at += 1
-        take_program(script, rest[at].text, rest[at + 1 :], rest)
+        take_program(script, script.literal(rest[at]), rest[at + 1 :], rest)
     return ()
 
 
@@ -296,7 +305,7 @@ def _mpirun(script: Script, rest: Rest, command: Command) -> Rest:  # noqa: ARG0
     while at < len(rest) and rest[at].text[:1] == "-":
         before = at
         text = rest[at].text.lstrip("-")
-        if text in {"mca", "gmca", "prtemca", "genv", "env"} and at + 2 < len(rest):
+        if text in _PAIRED and at + 2 < len(rest) and "=" not in rest[at + 1].text:
             names.update(_pair(script, program, rest[at : at + 3]))
             at += 3
         else:
@@ -312,7 +321,7 @@ def _mpirun(script: Script, rest: Rest, command: Command) -> Rest:  # noqa: ARG0
 
 
 def _pair(script: Script, program: str, words: Rest) -> list[str]:
-    """Take `--mca KEY VALUE` as the flag `--mca KEY`, and Hydra's `-genv NAME VALUE` as a variable."""
+    """Take `--mca KEY VALUE` as the flag `--mca KEY`, and `-genv NAME VALUE` as a variable."""
     option, key, value = words
     if HOLE in key.text:
         return []
@@ -337,7 +346,7 @@ def _mpi_options(script: Script, program: str, found: Sequence[Option]) -> set[s
     names: set[str] = set()
     for option in found:
         name = option.name.lstrip("-")
-        if name == "x":
+        if name in {"x", "env", "genv"}:
             names.add(take_variable(script, option, program) or "")
         elif name in {"genvlist", "envlist"}:
             names.update(take_variables(script, option, program))
@@ -540,7 +549,8 @@ _HANDLERS: dict[str, Handler] = {
     "numactl": _wrapper(known.NUMACTL),
     "env": _env,
     "sudo": _sudo,
-    **dict.fromkeys(("nsys", "ncu", "py-spy", "strace", "uv", "poetry", "conda", "micromamba", "tini"), _separated),
+    **dict.fromkeys(("nsys", "ncu", "py-spy", "strace", "tini"), _separated),
+    **dict.fromkeys(("uv", "poetry", "conda", "mamba", "micromamba"), _tool),
     **dict.fromkeys(("export", "declare", "typeset", "readonly", "local"), _export),
     "unset": _unset,
     "set": _set,

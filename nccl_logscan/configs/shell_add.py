@@ -74,7 +74,8 @@ def _variable(script: Script, config: Config, name: str, value: str) -> Edit | N
     launch = next((launch for launch in config.launches if launch.program not in _FAR), None)
     if launch is None:
         far = any(launch.program in _FAR for launch in config.launches)
-        return None if far else _export(script, config, name, value, None)
+        starts = [command.words[0].start for _, _, command in script.programs]
+        return None if far else _export(script, config, name, value, min(starts, default=None))
     if launch.program in _CONTAINERS or (launch.program in _MPI and launch.remote):
         if launch.forwards is Forwards.NAMED:
             return _handed_over(script, config, launch, name, value)
@@ -89,7 +90,7 @@ def _variable(script: Script, config: Config, name: str, value: str) -> Edit | N
         return _override(script, _RAY_ENV + name, value, "+")
     if any(other.remote and other.forwards is not Forwards.ALL for other in config.launches if _arrives(other, name)):
         return None
-    return _export(script, config, name, value, launch)
+    return _export(script, config, name, value, launch.span.start)
 
 
 def _arrives(launch: Launch, name: str) -> bool:
@@ -184,17 +185,18 @@ def _listed(script: Script, config: Config, launch: Launch, name: str, value: st
     return Edit(end, end, f",{name}={value}".encode())
 
 
-def _export(script: Script, config: Config, name: str, value: str, launch: Launch | None) -> Edit | None:
-    """Add `export NAME=VALUE` behind the last export before the first launch, or else in front of that."""
+def _export(script: Script, config: Config, name: str, value: str, launch: int | None) -> Edit | None:
+    """Add `export NAME=VALUE` behind the last export before the first launch, or else in front of that; `launch` is
+    where it begins.
+    """
     quoted = _quoted(value, None)
     if quoted is None:
         return None
     line = f"export {name}={quoted}"
-    limit = launch.span.start if launch else len(script.text)
-    beside = _export_beside(script, config, name, limit)
+    beside = _export_beside(script, config, name, len(script.text) if launch is None else launch)
     if beside is not None:
         return _new_line(config, _line_end(config, beside), line)
-    return _before_launch(script, config, line) if launch else None
+    return None if launch is None else _before_launch(script, config, line)
 
 
 def _export_beside(script: Script, config: Config, name: str, limit: int) -> Command | None:
@@ -339,14 +341,17 @@ def _at_end(script: Script, command: Command, text: str | None) -> Edit | None:
 
 def _after(script: Script, command: Command, word: Word, text: str, *, own: bool = True) -> Edit:
     """Put an argument behind a word, parted as the command's arguments are: by a blank, or each on its line."""
-    siblings: Sequence[Word] = command.words
-    siblings = next((w.items for w in command.words if w.items and word in w.items), siblings)
-    separators = list(_separators(script.text, siblings, siblings.index(word)))
+    siblings = next((w.items for w in command.words if w.items and word in w.items), command.words)
+    last = siblings.index(word)
+    separators = list(_separators(script.text, siblings, last))
     lines = [separator for separator in separators if "\n" in separator and "#" not in separator]
     if own:
-        lines = lines if separators and any("\n" in separator for separator in separators[-2:]) else []
+        # It goes on a line of its own where the setting has one beside which it is put.
+        pair = text[0] == "-" and " " in text
+        nearest = separators[-2 if pair else -1 :][:1]
+        lines = lines if nearest and "\n" in nearest[0] else []
     separator = lines[-1] if lines else " "
-    return Edit(word.end, word.end, (separator + text).encode("latin-1"))
+    return Edit(word.end, word.end, (separator + text).encode())
 
 
 def _separators(text: str, words: Sequence[Word], last: int) -> Iterator[str]:

@@ -21,10 +21,11 @@ Fact = tuple[str, str | None, Form, str | None, str | None]
 
 _BARE = re.compile(r"[A-Za-z0-9_@%+=:,./^-]+", re.ASCII)
 _DEFAULT = re.compile(r"""("?)\$\{\w+:?[-=]("[^"]*"|'[^']*'|[^}]*)\}\1""", re.ASCII)
+_SPECIAL = frozenset("\\$`\"'!")
 _BLANK = " \t\r"
 _OPENERS = frozenset({"then", "else", "elif", "do", "{", "(", "if", "while", "until", "!", "time"})
 _JOINED = frozenset({"&&", "||", "|", "|&"})
-_CONTINUED = re.compile(r"[ \t]*\\\r?\n[ \t]*\Z")
+_BLOCK_END = re.compile(r"(?:[ \t\r\n;]|(?<=[ \t\n;])#[^\n]*+)*+(?:(?:fi|done|else|elif|then|do)\b|[})])")
 
 
 def changed(config: Config, placed: Placed, value: str) -> Edit | None:
@@ -48,21 +49,13 @@ def _changed(config: Config, placed: Placed, value: str) -> Edit | None:
     if default:
         start, end = span.start + default.start(2), span.start + default.end(2)
         return Edit(start, end, value.encode()) if _BARE.fullmatch(value) else None
-    around = _quotes_around(script, span)
-    quoted = _as_written(value, raw, around, placed)
-    return None if quoted is None else Edit(span.start, span.end, quoted.encode())
-
-
-def _quotes_around(script: Script, span: Span) -> str:
-    """Return the quotes that a place stands in, outermost first: those of strings that are scripts, and of its word."""
     command, word = _word_at(script, span)
     if command is None or word is None:
-        return "?"
-    own = script.text[word.start]
-    quotes = command.unit.quotes
-    if own in "\"'" and span.start > word.start and span.end < word.end:
-        quotes += own
-    return quotes
+        return None
+    opening = text[word.start]
+    own = opening if opening in "\"'" and word.start < span.start and span.end < word.end else ""
+    quoted = _as_written(value, raw, command.unit.quotes, own, placed)
+    return None if quoted is None else Edit(span.start, span.end, quoted.encode())
 
 
 def _word_at(script: Script, span: Span) -> tuple[Command | None, Word | None]:
@@ -82,12 +75,17 @@ def _all_words(command: Command) -> Iterator[Word]:
         yield from word.items or ()
 
 
-def _as_written(value: str, raw: str, around: str, placed: Placed) -> str | None:
-    """Return a value as it is to stand in place of `raw`; None where no way is safe."""
-    if placed.form is Form.OVERRIDE or placed.form is Form.RUNTIME_ENV:
-        return _override_written(value, raw, around, placed)
+def _as_written(value: str, raw: str, around: str, own: str, placed: Placed) -> str | None:
+    """Return a value as it is to stand in place of `raw`; None where no way is safe.
+
+    `around` are the quotes of the strings that the command stands in, `own` those of its word.
+    """
+    if placed.form in {Form.OVERRIDE, Form.RUNTIME_ENV}:
+        return _override_written(value, raw, around + own)
     if placed.form is Form.FLAG and " " in value and raw[:1] not in {"'", '"'}:
         return value if all(_BARE.fullmatch(part) for part in value.split(" ")) else None
+    if own:
+        return value if _BARE.fullmatch(value) or (not around and not _SPECIAL & set(value)) else None
     quoted = raw[:1] in {"'", '"'}
     for quote in (raw[:1], '"', "'") if quoted else ("", '"', "'"):
         written = _quoted(value, quote, around)
@@ -98,21 +96,16 @@ def _as_written(value: str, raw: str, around: str, placed: Placed) -> str | None
 
 def _quoted(value: str, quote: str, around: str) -> str | None:
     """Return a value in quotes of a kind ("" for none), where it may stand so inside of those around it."""
-    if quote not in {"'", '"', ""}:
-        quote = ""
     if quote == "":
-        inside_quotes = around[-1:] in {"'", '"'} and around[:-1] == ""
-        if _BARE.fullmatch(value) or (inside_quotes and not {"\\", "$", "`", '"', "'", "!"} & set(value)):
-            return value
-        return None
+        return value if _BARE.fullmatch(value) else None
     if {quote, "\\"} & set(value) or (quote == '"' and {"$", "`", "!"} & set(value)):
         return None
-    if around and (quote in around or {"$", "`", '"', "'"} & set(value)):
+    if around and (quote in around or _SPECIAL & set(value)):
         return None
     return f"{quote}{value}{quote}"
 
 
-def _override_written(value: str, raw: str, around: str, placed: Placed) -> str | None:
+def _override_written(value: str, raw: str, around: str) -> str | None:
     """Return a value of Hydra's: text stays in the quotes that Hydra sees, and those that the shell sees stay."""
     if not _BARE.fullmatch(value):
         return None
@@ -229,13 +222,7 @@ def _written_line_removed(config: Config, text: str, command: Command) -> Edit |
 
 def _alone_in_block(script: Script, command: Command) -> bool:
     """Return whether a block or subshell would be empty without the command."""
-    if command.before not in _OPENERS and command.before != ")":
-        return False
-    if command.after == ")":
-        return True
-    at = next(at for at, other in enumerate(script.commands) if other is command)
-    follower = script.commands[at + 1] if at + 1 < len(script.commands) else None
-    return follower is not None and follower.words[0].text in {"fi", "done", "}", "else", "elif", "esac"}
+    return command.before in _OPENERS and bool(_BLOCK_END.match(script.text, command.words[-1].end))
 
 
 def _words_removed(config: Config, text: str, siblings: list[Word], words: list[Word]) -> Edit | None:
