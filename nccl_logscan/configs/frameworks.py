@@ -10,8 +10,7 @@ _PROGRAMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     for framework, pattern in (
         ("verl", r"(?:^|/)verl[./]|^recipe[./]|main_ppo\b|main_dapo\b"),
         ("openrlhf", r"(?:^|/)openrlhf[./]|train_ppo_ray"),
-        ("megatron-lm", r"(?:^|/)(?:pretrain|train|finetune)_(?:gpt|bert|t5|vlm|retro|mamba|ict|vision\w*|multimodal)\w*"
-                        r"\.py|megatron|(?:^|/)train_rl\.py|(?:^|/)pretrain_llama"),
+        ("megatron-lm", r"megatron|(?:^|/)(?:pretrain|train|finetune)_(?:gpt|bert|t5|vlm|mamba|llama|multi|rl\.py)"),
         ("nemo", r"(?:^|/)nemo[./]|NeMo|examples/nlp/language_modeling"),
         ("vllm", r"^vllm\b|(?:^|/)vllm[./]"),
         ("sglang", r"^sglang\b|(?:^|/)sglang[./]"),
@@ -33,7 +32,7 @@ _FLAGS: tuple[tuple[str, frozenset[str]], ...] = (
         "--overlap-grad-reduce", "--transformer-impl", "--use-mcore-models", "--max-position-embeddings",
     })),
     ("openrlhf", frozenset({
-        "--actor-num-nodes", "--ref-num-nodes", "--actor-num-gpus-per-node", "--vllm-num-engines", "--colocate-all-models",
+        "--actor-num-nodes", "--ref-num-nodes", "--actor-num-gpus-per-node", "--vllm-num-engines",
     })),
     ("transformers", frozenset({
         "--ddp-timeout", "--fsdp-transformer-layer-cls-to-wrap", "--ddp-find-unused-parameters", "--do-train",

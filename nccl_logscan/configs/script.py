@@ -189,7 +189,7 @@ class Script:
             end -= 1
         return start, end
 
-    def place(
+    def place(  # noqa: PLR0917 - called for every setting: keywords cost a tenth of all
         self,
         name: str,
         value: str | None,
@@ -307,7 +307,7 @@ class Script:
             first = not out
             for value, unit in definitions[:_DEFINITIONS_LIMIT]:
                 if first and found:
-                    # What begins a command is one of the definitions, of the branches of an if; the first stands for it.
+                    # What begins a command is one of the definitions, of the branches of an if: the first will do.
                     break
                 if value.items is None and self.text[word.start] == '"':
                     continue

@@ -49,6 +49,8 @@ def _changed(config: Config, placed: Placed, value: str) -> Edit | None:
     if default:
         start, end = span.start + default.start(2), span.start + default.end(2)
         return Edit(start, end, value.encode()) if _BARE.fullmatch(value) else None
+    if _in_comment(script, span):
+        return Edit(span.start, span.end, value.encode()) if _BARE.fullmatch(value) else None
     command, word = _word_at(script, span)
     if command is None or word is None:
         return None
@@ -125,10 +127,10 @@ def removed(config: Config, placed: Placed) -> Edit | None:
     return edit if edit and _says(config, edit, placed, None) else None
 
 
-def _removal(script: Script, config: Config, placed: Placed) -> Edit | None:
+def _removal(script: Script, config: Config, placed: Placed) -> Edit | None:  # noqa: PLR0911 - a return per kind of place
     span, text = placed.span, script.text
     if placed.program in {"sbatch", "qsub", "bsub"} and _in_comment(script, span):
-        return _directive_removed(script, config, span, text)
+        return _directive_removed(config, span, text)
     command, words = _words_of(script, span)
     if command is None or not words:
         return _item_removed(text, span)
@@ -159,7 +161,7 @@ def _words_of(script: Script, span: Span) -> tuple[Command | None, list[Word]]:
     return None, []
 
 
-def _directive_removed(script: Script, config: Config, span: Span, text: str) -> Edit | None:
+def _directive_removed(config: Config, span: Span, text: str) -> Edit | None:
     """Take a directive's line out, or one of several options of it."""
     line = config.lines.whole_lines(span)
     if text[line.start : line.end].split()[1:] == text[span.start : span.end].split():
@@ -184,7 +186,9 @@ def _item_removed(text: str, span: Span) -> Edit | None:
     return Edit(span.start, end, b"") if text[span.end : end].strip() == "," else None
 
 
-def _statement_removed(script: Script, config: Config, command: Command) -> Edit | None:
+def _statement_removed(  # noqa: PLR0911 - a return per kind of neighbour
+    script: Script, config: Config, command: Command
+) -> Edit | None:
     """Take a whole command out: its line, with the comment on it, where it stands alone; else itself and its `;`."""
     text = script.text
     if command.targets or command.bodies:
@@ -286,18 +290,9 @@ def _written_together(other: Placed, placed: Placed) -> bool:
 
 def _encloses(other: Placed, placed: Placed) -> bool:
     """Return whether a setting's value holds another setting: the string of options, the list of --export."""
-    span = other.value_span
-    return (
-        other != placed
-        and span is not None
-        and span != placed.value_span
-        and (
-            span.start <= placed.span.start
-            and placed.span.end <= span.end
-            or other.span.start <= placed.span.start
-            and placed.span.end <= other.span.end
-        )
-    )
+    if other == placed or other.value_span in {None, placed.value_span}:
+        return False
+    return other.span.start <= placed.span.start and placed.span.end <= other.span.end
 
 
 def _fact(placed: Placed) -> Fact:

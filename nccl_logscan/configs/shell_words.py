@@ -1,7 +1,7 @@
 """Shell text into commands and their words, each with its bytes.
 
-Written by hand and not with tree-sitter-bash: that one's error recovery takes time that grows with the square of the
-input (34 s for 200 kB of `a=( a=( ...`, tree-sitter-bash 0.25.1), and a string that holds commands would need a parse of
+Written by hand and not with tree-sitter-bash: its error recovery takes time that grows with the square of the input
+(34 s for 200 kB of `a=( a=( ...`, tree-sitter-bash 0.25.1), and a string that holds commands would need a parse of
 its own. Here no text is an error: what is never closed is read to the end of its line. Text is the file's bytes as
 Latin-1, so that an index of it is a byte's offset.
 """
@@ -221,7 +221,7 @@ class _Lexer:
         first, last = self._span(start, end)
         return Word(first, last, text, ref), end
 
-    def _word(self, start: int) -> tuple[Word, int]:
+    def _word(self, start: int) -> tuple[Word, int]:  # noqa: PLR0912, PLR0915 - a branch per kind of quoting
         """Return the word that begins at `start`, and where it ends."""
         text, match = self.text, _PIECE.match
         parts: list[str] = []
@@ -232,7 +232,7 @@ class _Lexer:
         while found := match(text, pos):
             kind = found.lastindex
             begin, pos = pos, found.end()
-            if kind == 1 or kind == 2:
+            if kind in {1, 2}:
                 parts.append(found[kind])
             elif kind == 3:
                 inner = found[3]
@@ -358,11 +358,10 @@ class _Lexer:
 
     def _add(self, word: Word) -> None:
         words = self.command.words
+        if not words and self.pattern:
+            self.pattern = word.text != "esac"
+            return
         if not words:
-            if self.pattern:
-                if word.text == "esac":
-                    self.pattern = False
-                return
             if word.text in _OPENERS and word.end - word.start == len(word.text):
                 self.before = word.text
                 return
@@ -442,35 +441,35 @@ class _Lexer:
         return end if end > 0 else start + 2
 
 
-def _nest(text: str, found: re.Match[str], stack: list[str], limit: int) -> int:
-    """Open or close what the token found does, and return where to read on."""
-    token, pos = found[0], found.end()
+def _nest(text: str, found: re.Match[str], stack: list[str], limit: int) -> int:  # noqa: PLR0912 - a branch per bracket
+    """Open or close what the mark found does, and return where to read on."""
+    mark, pos = found[0], found.end()
     top = stack[-1] if stack else ""
-    if token == "'":
+    if mark == "'":
         if top == '"' or (top == "}" and '"' in stack[-2:-1]):
             return pos
         close = text.find("'", pos, limit)
         return close + 1 if close >= 0 else limit + 1
-    if token == "#":
+    if mark == "#":
         if top != ")":
             return pos
         line_end = text.find("\n", pos, limit)
         return line_end if line_end >= 0 else limit
-    if token == '"':
+    if mark == '"':
         if top == '"':
             stack.pop()
         else:
             stack.append('"')
-    elif token == "`":
+    elif mark == "`":
         if "`" in stack:
             del stack[stack.index("`") :]
         else:
             stack.append("`")
-    elif token == "$(" or (token == "(" and top in {"", ")", "`"}):
+    elif mark == "$(" or (mark == "(" and top in {"", ")", "`"}):
         stack.append(")")
-    elif token == "${":
+    elif mark == "${":
         stack.append("}")
-    elif token == top:
+    elif mark == top:
         stack.pop()
     return pos
 

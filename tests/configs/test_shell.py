@@ -259,7 +259,7 @@ LAUNCHES = [
 
 
 @pytest.mark.parametrize(("script", "program", "forwards", "names", "remote", "nodes"), LAUNCHES)
-def test_what_a_launch_hands_over(script, program, forwards, names, remote, nodes):
+def test_what_a_launch_hands_over(script, program, forwards, names, remote, nodes):  # noqa: PLR0917 - a case's facts
     launch = read(script + "\n").launches[0]
     assert (launch.program, launch.forwards, launch.remote, launch.nodes) == (program, forwards, remote, nodes)
     assert launch.names == names

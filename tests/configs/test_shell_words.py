@@ -27,7 +27,7 @@ def double(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    return "".join("\\" + letter for letter in text if letter not in "\n")
+    return "".join("\\" + letter for letter in text if letter != "\n")
 
 
 def ansi(text: str) -> str:
@@ -35,7 +35,7 @@ def ansi(text: str) -> str:
 
 
 PART = st.one_of(PLAIN, *(ANY.map(quote) for quote in (single, double, escaped, ansi)))
-WORD = st.lists(PART, min_size=1, max_size=3).map("".join).filter(lambda word: word and word[0] not in "~")
+WORD = st.lists(PART, min_size=1, max_size=3).map("".join).filter(lambda word: word and word[0] != "~")
 BLANKS = st.sampled_from([" ", "  ", "\t", " \\\n  "])
 
 
