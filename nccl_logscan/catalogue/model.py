@@ -20,12 +20,17 @@ class Kind(StrEnum):
 
 
 class Reader(StrEnum):
-    """Whose code reads a variable; NOBODY for names that are widely set and read by nothing."""
+    """Whose code reads a variable.
+
+    NOBODY is for names that are widely set and read by nothing, OTHER for what CUDA, a launcher, a build or another
+    communication library reads: known, so no misspelling, and nothing else is said of it.
+    """
 
     NCCL = "nccl"
     PLUGIN = "nccl-plugin"
     TORCH = "torch"
     NOBODY = "none"
+    OTHER = "other"
 
 
 class Form(StrEnum):
@@ -40,12 +45,27 @@ class Form(StrEnum):
     TEXT = "text"
 
 
+class Parser(StrEnum):
+    """Which function makes a number or a truth value of the text, where that is known."""
+
+    STRTOLL = "strtoll"
+    """C's, with base 0: what follows the leading digits is dropped, a word is 0, 0x and a leading 0 change the base."""
+    STOI = "stoi"
+    """C++'s: what follows the leading digits is dropped, a text without them ends the program."""
+    TORCH_BOOL = "torch-bool"
+    """PyTorch's getCvarBool: another word than those it knows ends the program."""
+    NCCL_BOOL = "nccl-bool"
+    """NCCL's own since 2.30: another word leaves the default."""
+
+
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """Which values are taken. Bounds are inclusive; `unit` is bytes, seconds, milliseconds, minutes or the like.
+    """Which values are taken (see domain.py's `takes`). Bounds are inclusive; `unit` is bytes, seconds or the like.
 
-    `special` are values taken besides those of the form (-1 or -2 for "automatic"). `strict`: another value is an error
-    or is silently read as something else; where it is False another value may be right, and is no finding.
+    `special` are values taken besides those of the form (-1 or -2 for "automatic"). `pattern` says exactly what is
+    taken where form and `choices` say it roughly; it matches the whole value, and `wanted` says it in words that fit
+    "takes ...". `strict`: another value is an error or is silently read as something else; where it is False another
+    value may be right, and is no finding.
     """
 
     form: Form = Form.TEXT
@@ -56,6 +76,9 @@ class Domain:
     special: tuple[str, ...] = ()
     ignores_case: bool = False
     strict: bool = False
+    pattern: str | None = None
+    parser: Parser | None = None
+    wanted: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +94,10 @@ class Variable:
     """An environment variable. Versions are those of its reader: NCCL's, a plugin's or PyTorch's.
 
     `since` and `last_seen` bound the versions whose source was searched and holds it; `removed_in` is the first one
-    without it (None: it is still read). `replaced_by` is a name, or NAME=VALUE. `verified` is False where it was only
-    seen as a string in a binary: such a name is known, and no advice is made of it.
+    without it (None: it is still read). `replaced_by` is a name, or NAME=VALUE; `keeps_value` is False where the old
+    value does not mean the same under it, so that renaming alone mends nothing. `verified` is False where it was only
+    seen as a string in a binary: such a name is known, and no advice is made of it. A `name` that ends in * is a family
+    of names (of Reader.OTHER).
     """
 
     name: str
@@ -89,6 +114,7 @@ class Variable:
     verified: bool
     source: str
     note: str | None = None
+    keeps_value: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +124,10 @@ class Option:
     `names` are the names under which it may be written, canonical first: a flag with its dashes
     (`--distributed-timeout-minutes`), a dotted key (`fp16.initial_scale_power`), a call's keyword
     (`init_process_group(timeout=)`), a variable. `since` and `until` are versions of `framework` ("": not known), both
-    inclusive. `concept` joins settings of different frameworks that do the same (see load.py's CONCEPTS): the advice
+    inclusive. `concept` joins settings of different frameworks that do the same (see concepts.py): the advice
     "raise the process group's timeout" finds each framework's own name by it. `dead`: it is accepted and does
-    nothing, or aborts; it is never advice. `verified` is False where no source was read: known, and no advice.
+    nothing, or aborts; it is never advice. `harmful`: it works, and is still never advice: a relic of older versions,
+    or values of one site. `verified` is False where no source was read: known, and no advice.
     """
 
     id: str
@@ -119,6 +146,7 @@ class Option:
     verified: bool
     concept: str | None = None
     dead: bool = False
+    harmful: bool = False
     note: str | None = None
 
 
@@ -127,7 +155,9 @@ class Condition:
     """A condition on one setting; all that is given must hold. Without any test: the setting is made at all.
 
     `equals` compares as text (any of them, case ignored), `below` and `above` as numbers, `missing` holds where the
-    setting is not made anywhere. `below_setting` and `above_setting` name a second setting to compare with.
+    setting is not made anywhere. A `name` that ends in * (FI_*) is any setting so called, and takes no test of its
+    value but `missing`. `below_setting` and `above_setting` name a second setting to compare with; `times`
+    one to multiply with before `below` and `above` are asked. A flag's name is written as load.py's flag_form has it.
     """
 
     name: str
@@ -138,6 +168,7 @@ class Condition:
     above: float | None = None
     below_setting: str | None = None
     above_setting: str | None = None
+    times: str | None = None
     missing: bool = False
 
 
@@ -145,9 +176,11 @@ class Condition:
 class Practice:
     """Advice on values that are valid and yet wrong: harmful copies, leftovers of debugging, contradictory pairs.
 
-    It speaks where every condition of `when` holds. `check` is the lint check it belongs to. `fix` maps a setting to
-    the value it should have ("" : take it out); empty where the right value depends on facts a file lacks: `tells` is
-    then the command that would tell. `context` limits it: roce, infiniband, efa, single-node, ... (empty: anywhere).
+    It speaks where every condition of `when` holds (practice.py's `spoken_of`), at the setting of the first one.
+    `check` is the lint check it belongs to. `fix` maps a setting to the value it should have ("": take it out); empty
+    where the right value depends on facts a file lacks: `tells` is then the command that would tell. `nccl` and
+    `torch` are ranges of versions outside of which it is silent. `hits` and `misses` are its proof: settings that it
+    speaks of, and near ones that it does not.
     """
 
     id: str
@@ -161,3 +194,5 @@ class Practice:
     tells: str | None = None
     nccl: str = ""
     torch: str = ""
+    hits: tuple[Mapping[str, str], ...] = ()
+    misses: tuple[Mapping[str, str], ...] = ()

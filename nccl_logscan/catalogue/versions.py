@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-_NUMBERS = re.compile(r"\d+")
+_NUMBERS = re.compile(r"\d{1,9}(?:\.\d{1,9}){0,5}")
 _BOUND = re.compile(r"(>=|<=|==|<|>)\s*v?([\d.]+)")
 
 Version = tuple[int, ...]
@@ -17,8 +17,8 @@ def version(text: str) -> Version:
 
     Trailing zeros are dropped, so that 2.6 equals 2.6.0. A text without a number gives ().
     """
-    head = re.split(r"[+-]", text.strip().removeprefix("core_"))[0]
-    numbers = [int(number[:9]) for number in _NUMBERS.findall(head)[:6]]
+    found = _NUMBERS.search(text)
+    numbers = [int(number) for number in found[0].split(".")] if found else []
     while numbers and numbers[-1] == 0:
         numbers.pop()
     return tuple(numbers)

@@ -1,4 +1,4 @@
-"""The command line: `nccl-logscan LOG...` scans; `nccl-logscan rules ...` is about rules."""
+"""The command line: `nccl-logscan LOG...` scans; `rules` is about rules, `explain` about names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,13 @@ from nccl_logscan.version import __version__
 _DEFECT = 70
 
 # Imported when they are run: `rules` needs PyYAML and pydantic, and `--version` neither.
-_COMMANDS = {"scan": "nccl_logscan.cli.scan", "rules": "nccl_logscan.cli.rules"}
+_COMMANDS = {
+    "scan": "nccl_logscan.cli.scan",
+    "lint": "nccl_logscan.cli.lint",
+    "advise": "nccl_logscan.cli.advise",
+    "explain": "nccl_logscan.cli.explain",
+    "rules": "nccl_logscan.cli.rules",
+}
 
 
 class _LogsFirst(click.Group):

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-_NO_NEWLINE = b"\\ No newline at end of file\n"
+NO_NEWLINE = b"\\ No newline at end of file\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ def applied(data: bytes, edits: Iterable[Edit]) -> bytes:
     """Return `data` with the edits made; of edits that overlap, all but the first in the file are left out."""
     parts: list[bytes] = []
     at = 0
-    for edit in sorted(set(edits), key=lambda edit: (edit.start, edit.end)):
+    for edit in sorted(dict.fromkeys(edits), key=lambda edit: (edit.start, edit.end)):
         if edit.start < at:
             continue
         parts += (data[at : edit.start], edit.text)
@@ -36,12 +36,12 @@ def unified_diff(name: str, before: bytes, after: bytes, context: int = 3) -> by
         difflib.unified_diff,
         _lines(before),
         _lines(after),
-        _header("a/", name),
-        _header("b/", name),
+        quoted_path("a/", name),
+        quoted_path("b/", name),
         n=context,
         lineterm=b"\n",
     )
-    return b"".join(line if line.endswith(b"\n") else line + b"\n" + _NO_NEWLINE for line in lines)
+    return b"".join(line if line.endswith(b"\n") else line + b"\n" + NO_NEWLINE for line in lines)
 
 
 def _lines(data: bytes) -> list[bytes]:
@@ -50,7 +50,8 @@ def _lines(data: bytes) -> list[bytes]:
     return [part + b"\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
 
 
-def _header(side: str, name: str) -> bytes:
+def quoted_path(side: str, name: str) -> bytes:
+    """Return a file's name as it stands in the head of a diff, `a/` or `b/` before it."""
     path = f"{side}{name.removeprefix('/')}".encode("utf-8", "surrogateescape")
     if not any(byte < 0x20 or byte in b'"\\' or byte > 0x7E for byte in path):
         # A tab ends a name that holds a space.

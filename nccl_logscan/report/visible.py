@@ -30,6 +30,11 @@ def harmless_to_runners(text: str) -> str:
     return _RUNNER_COMMAND.sub(lambda match: f"{match[0][0]} {match[0][1]}", text)
 
 
+def json_harmless_to_runners(document: str) -> str:
+    """Return JSON that means the same and holds no `##[`; a line of JSON does not begin with `::`."""
+    return document.replace("##[", "#\\u0023[")
+
+
 def _spelled(match: re.Match[str]) -> str:
     code = ord(match[0])
     if code < 0x20:

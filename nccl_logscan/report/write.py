@@ -26,23 +26,24 @@ _HINTS = {
 }
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Write the text to `path` as UTF-8, whole or not at all.
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Write a text as UTF-8, or bytes as they are, to `path`, whole or not at all.
 
     It is written beside the target, flushed to the disk and renamed over it, so a reader sees the earlier report or
     this one. An earlier file keeps its mode; a symbolic link keeps pointing where it does. Raises OutputError, with no
     new file left behind, if anything is in the way.
     """
+    encoded = content.encode("utf-8") if isinstance(content, str) else content
     try:
         target = path.resolve()
         if target.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         if target.exists() and not target.is_file():
             # A pipe or /dev/stdout: nothing to replace.
-            target.write_text(text, "utf-8")
+            target.write_bytes(encoded)
             return
         with _termination_waits():
-            _replace(target, text.encode("utf-8"))
+            _replace(target, encoded)
     except (OSError, RuntimeError, ValueError) as problem:
         raise _output_error(path, problem) from problem
 

@@ -1,0 +1,106 @@
+"""Whether a value is one that the reader takes, and what it makes of another."""
+
+from __future__ import annotations
+
+import re
+
+from nccl_logscan.catalogue.model import Domain, Form, Parser
+
+_STRTOLL = re.compile(r"\s*([+-]?)(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
+_DECIMAL = re.compile(r"\s*([+-]?)([0-9]+)")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_LONGEST = 4096
+"""Characters of a value that are looked at; Linux takes 128 KiB, and no sensible value has as many."""
+
+
+def takes(domain: Domain, value: str) -> bool:
+    """Return whether the reader takes `value` for what it says. An empty one counts as unset, except for PyTorch."""
+    if len(value) > _LONGEST:
+        return True
+    if not value:
+        return domain.parser not in {Parser.STOI, Parser.TORCH_BOOL}
+    if _among(value, domain.special, domain.ignores_case):
+        return True
+    if domain.pattern is not None:
+        return re.fullmatch(domain.pattern, value, re.IGNORECASE if domain.ignores_case else 0) is not None
+    return _FORMS[domain.form](domain, value)
+
+
+def read_as(domain: Domain, value: str) -> str | None:
+    """Return what the reader makes of a value that it does not take: "4M" is 4, "true" is 0.
+
+    None where that is not known, or where it ends the program.
+    """
+    if domain.parser is Parser.STRTOLL:
+        return str(_leading(_STRTOLL, value, base=0) or 0)
+    if domain.parser is Parser.STOI:
+        number = _leading(_DECIMAL, value, base=10)
+        return None if number is None else str(number)
+    return None
+
+
+def whole_number(domain: Domain, value: str) -> int | None:
+    """Return the number that the whole value is, as the domain's reader counts; None where it is none."""
+    form, base = (_STRTOLL, 0) if domain.parser is Parser.STRTOLL else (_DECIMAL, 10)
+    match = form.match(value)
+    return _leading(form, value, base) if match and not value[match.end() :].strip() else None
+
+
+def _leading(form: re.Pattern[str], value: str, base: int) -> int | None:
+    match = form.match(value[:_LONGEST])
+    if match is None:
+        return None
+    digits = match[2]
+    octal = base == 0 and len(digits) > 1 and digits[1] not in "xX" and digits[0] == "0"
+    number = int(digits, 8) if octal else int(digits, base)
+    return -number if match[1] == "-" else number
+
+
+def _is_flag(domain: Domain, value: str) -> bool:
+    if _among(value, domain.choices, domain.ignores_case):
+        return True
+    words_only = domain.parser in {Parser.TORCH_BOOL, Parser.NCCL_BOOL}
+    return not words_only and whole_number(domain, value) in {0, 1}
+
+
+def _is_integer(domain: Domain, value: str) -> bool:
+    number = whole_number(domain, value)
+    return number is not None and _within(domain, number)
+
+
+def _is_number(domain: Domain, value: str) -> bool:
+    return _NUMBER.fullmatch(value) is not None and _within(domain, float(value))
+
+
+def _is_choice(domain: Domain, value: str) -> bool:
+    return not domain.choices or _among(value, domain.choices, domain.ignores_case)
+
+
+def _is_list(domain: Domain, value: str) -> bool:
+    return all(_is_choice(domain, member) for member in value.split(",") if member)
+
+
+def _is_anything(_domain: Domain, _value: str) -> bool:
+    return True
+
+
+_FORMS = {
+    Form.INTEGER: _is_integer,
+    Form.NUMBER: _is_number,
+    Form.FLAG: _is_flag,
+    Form.CHOICE: _is_choice,
+    Form.LIST: _is_list,
+    Form.PATH: _is_anything,
+    Form.TEXT: _is_anything,
+}
+
+
+def _within(domain: Domain, number: float) -> bool:
+    low = domain.at_least is None or number >= domain.at_least
+    return low and (domain.at_most is None or number <= domain.at_most)
+
+
+def _among(value: str, words: tuple[str, ...], ignores_case: bool) -> bool:
+    if ignores_case:
+        return value.casefold() in {word.casefold() for word in words}
+    return value in words

@@ -1,0 +1,146 @@
+"""The configuration files that a command line names: files, folders that are searched, standard input."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+from nccl_logscan.configs.model import Config
+from nccl_logscan.configs.read import SIZE_LIMIT, read_text, syntax_of
+from nccl_logscan.errors import InputError
+from nccl_logscan.lint.gate import may_speak
+
+STDIN = "-"
+JOB_LIMIT = 8
+"""So many named files are taken for one job's; with more of them (`*.sh`, a commit hook) each is judged by itself."""
+_PASSED_OVER = frozenset({".git", ".hg", ".svn", "__pycache__", "node_modules", ".venv", "venv", ".tox", ".mypy_cache"})
+_HINT = "give launch scripts, YAML, JSON, TOML, Python, Dockerfiles, .env files or nccl.conf"
+
+
+@dataclass
+class Files:
+    """The files found. `jobs` are those to judge, together what was named together; `skipped` hold no name that a check
+    could speak of; `problems` are sentences about files that could not be read.
+    """
+
+    jobs: list[list[Config]] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def configs(self) -> tuple[Config, ...]:
+        """Every file to judge."""
+        return tuple(config for job in self.jobs for config in job)
+
+    def with_data(self, changed: Mapping[str, bytes]) -> Files:
+        """Return the same files, those read anew of which the bytes have changed."""
+        jobs = [[_reread(config, changed.get(config.name)) for config in job] for job in self.jobs]
+        return Files(jobs, self.skipped, self.problems)
+
+
+def find_files(names: Sequence[str], stdin_name: str, stdin: BinaryIO | None) -> Files:
+    """Read what is named; a file that cannot be read or is of no known kind is a problem of the result.
+
+    Raises InputError where nothing that is known is left.
+    """
+    found, together, seen = Files(), list[Config](), set[str]()
+    for name in names:
+        if name != STDIN and Path(name).is_dir():
+            _add_folder(name, found, seen)
+        elif name == STDIN or _is_new(name, seen):
+            _add(found, together, *_named(name, stdin_name, stdin, found.problems), is_named=True)
+    found.jobs[:0] = [together] if len(together) <= JOB_LIMIT else [[config] for config in together]
+    found.jobs[:] = filter(None, found.jobs)
+    if not found.jobs and not found.skipped:
+        told = found.problems or [f"there is no configuration file in {', '.join(names)}"]
+        raise InputError("; ".join(told), hint=_HINT)
+    return found
+
+
+def _add(found: Files, job: list[Config], name: str, data: bytes | None, *, is_named: bool) -> None:
+    """Add a file to a job, unless it is of no kind that is known or holds nothing to speak of."""
+    if data is None:
+        return
+    if not may_speak(data):
+        if syntax_of(name, data):
+            found.skipped.append(name)
+        elif is_named:
+            found.problems.append(f"{name} is of no kind of configuration file that is known")
+        return
+    config = read_text(name, data)
+    if config is not None:
+        job.append(config)
+    elif is_named:
+        found.problems.append(f"{name} is of no kind of configuration file that is known")
+
+
+def _named(name: str, stdin_name: str, stdin: BinaryIO | None, problems: list[str]) -> tuple[str, bytes | None]:
+    """Return a file's name and bytes; None for those, and a problem, where it cannot be read."""
+    try:
+        if name == STDIN:
+            name = stdin_name
+            data = stdin.read(SIZE_LIMIT + 1) if stdin else b""
+        else:
+            data = _read(name)
+    except (OSError, ValueError) as error:
+        problems.append(f"cannot read {name}: {(getattr(error, 'strerror', None) or str(error)).lower()}")
+        return name, None
+    if len(data) > SIZE_LIMIT:
+        problems.append(f"{name} is larger than {SIZE_LIMIT >> 20} MiB, so it is no configuration file")
+        return name, None
+    return name, data
+
+
+def _read(name: str) -> bytes:
+    with Path(name).open("rb") as file:
+        return file.read(SIZE_LIMIT + 1)
+
+
+# --- folders ---------------------------------------------------------------------------------------------------
+
+
+def _add_folder(folder: str, found: Files, seen: set[str]) -> None:
+    """Add the files of a folder, each as a job of its own: what lies in one folder need not belong together."""
+    for name in _files_in(folder, found.problems):
+        if not _is_new(name, seen):
+            continue
+        try:
+            data = _read(name)
+        except OSError as error:
+            found.problems.append(f"cannot read {name}: {(error.strerror or str(error)).lower()}")
+            continue
+        job: list[Config] = []
+        if len(data) <= SIZE_LIMIT:
+            _add(found, job, name, data, is_named=False)
+        if job:
+            found.jobs.append(job)
+
+
+def _files_in(folder: str, problems: list[str]) -> Iterator[str]:
+    """Yield the regular files below a folder, sorted; links to folders are not followed: some go in circles."""
+
+    def refused(error: OSError) -> None:
+        problems.append(f"cannot read {error.filename}: {(error.strerror or str(error)).lower()}")
+
+    for place, folders, names in os.walk(folder, onerror=refused):
+        folders[:] = sorted(name for name in folders if name not in _PASSED_OVER)
+        for name in sorted(names):
+            path = os.path.join(place, name)  # noqa: PTH118 - a Path a file would cost more than its bytes' check
+            if os.path.isfile(path):  # noqa: PTH113 - as above
+                yield path
+
+
+def _is_new(name: str, seen: set[str]) -> bool:
+    """Whether the file has not been met yet, under whatever name."""
+    real = os.path.realpath(name)
+    if real in seen:
+        return False
+    seen.add(real)
+    return True
+
+
+def _reread(config: Config, data: bytes | None) -> Config:
+    return config if data is None else read_text(config.name, data) or config

@@ -1,0 +1,203 @@
+"""`nccl-logscan lint FILE...`: what is wrong with a job's settings, before it starts."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import click
+
+from nccl_logscan.cli.config_files import STDIN, Files, find_files
+from nccl_logscan.cli.stdout import printing
+from nccl_logscan.errors import InputError, OutputError
+from nccl_logscan.lint.model import Check, Remark, Severity, Versions
+from nccl_logscan.lint.run import lint
+from nccl_logscan.report.lint.mend import Mended, mended
+from nccl_logscan.report.lint.view import LintView, lint_view
+from nccl_logscan.report.visible import visible
+from nccl_logscan.report.write import write_atomically
+
+_CHECKS = click.Choice([check.value for check in Check])
+
+
+def _versions_of(_context: click.Context, _parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
+    """verl=0.8 → {"verl": "0.8"}."""
+    versions = {}
+    for entry in given:
+        name, _, in_use = entry.partition("=")
+        if not name or not any(map(str.isdigit, in_use)):
+            raise click.BadParameter(f"{entry} is not NAME=VERSION, such as verl=0.8")
+        versions[name.strip().lower().replace("_", "-")] = in_use.strip()
+    return versions
+
+
+def _version_of(_context: click.Context, _parameter: click.Parameter, given: str | None) -> str | None:
+    if given is not None and not any(map(str.isdigit, given)):
+        raise click.BadParameter(f"{given} is no version, such as 2.21.5")
+    return given
+
+
+@click.command(
+    "lint",
+    epilog="""\b
+Examples:
+  nccl-logscan lint run.sh ds_config.json              one job's files, judged together
+  nccl-logscan lint scripts/                           every known kind of file of a folder, each by itself
+  nccl-logscan lint run.sh --nccl 2.21.5 --framework verl=0.8
+  nccl-logscan lint run.sh --fix | git apply           the fixes as a diff
+  nccl-logscan lint run.sh --fix --write               the fixes made
+  nccl-logscan lint . --format sarif -o lint.sarif     for code scanning
+  kubectl get job train -o yaml | nccl-logscan lint - --stdin-name job.yaml
+
+\b
+Exit codes:
+  0 nothing wrong (notes at most), 1 errors or warnings, 2 usage, 3 unreadable or nothing known, 5 output""",
+)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--nccl", metavar="VERSION", callback=_version_of, help="The NCCL version in use, such as 2.21.5.")
+@click.option("--torch", metavar="VERSION", callback=_version_of, help="The PyTorch version in use.")
+@click.option(
+    "--framework",
+    "frameworks",
+    multiple=True,
+    metavar="NAME=VERSION",
+    callback=_versions_of,
+    help="A framework's version in use, such as verl=0.8.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "sarif", "github"]),
+    default="text",
+    show_default=True,
+    help="How to write the remarks.",
+)
+@click.option("-o", "--output", metavar="PATH", help="Where to write the remarks. [default: standard output]")
+@click.option("--stdin-name", metavar="NAME", default="stdin.sh", show_default=True, help="What - is called.")
+@click.option("--fix", is_flag=True, help="Print the fixes as a unified diff; the remarks go to standard error.")
+@click.option("--write", is_flag=True, help="With --fix: make the fixes in the files.")
+@click.option("--select", multiple=True, type=_CHECKS, metavar="CHECK", help="Only this check; may be repeated.")
+@click.option("--ignore", multiple=True, type=_CHECKS, metavar="CHECK", help="Not this check; may be repeated.")
+@click.option("--exit-zero", is_flag=True, help="Leave with 0 whatever is found.")
+def lint_command(  # noqa: PLR0917 - click hands options over by name
+    files: tuple[str, ...],
+    nccl: str | None,
+    torch: str | None,
+    frameworks: dict[str, str],
+    form: str,
+    output: str | None,
+    stdin_name: str,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    *,
+    fix: bool,
+    write: bool,
+    exit_zero: bool,
+) -> int:
+    """Say what is wrong with NCCL's, PyTorch's and the frameworks' settings in launch scripts and configurations.
+
+    FILE is a shell or sbatch script, YAML, JSON, TOML, a Dockerfile, .env, nccl.conf, a Python program, a folder of
+    such, or - for standard input. Up to eight files that are named belong to one job; those of a folder are judged one
+    by one.
+    """
+    if write and (not fix or STDIN in files):
+        raise click.UsageError("--write goes with --fix" if not fix else "standard input cannot be written to")
+    versions = Versions(nccl, torch, frameworks)
+    found = find_files(files, stdin_name, sys.stdin.buffer if sys.stdin else None)
+    wanted = {Check(check) for check in select or list(Check)} - {Check(check) for check in ignore}
+    remarks = _remarks(found, versions, wanted)
+    if fix:
+        remarks = _mend(found, remarks, versions, wanted, write=write)
+    view = lint_view(remarks, found.configs, versions, found.skipped)
+    _write(_RENDER[form](view), output, to_stderr=fix and not write)
+    for problem in found.problems:
+        click.echo(f"error: {visible(problem)}", err=True)
+    if found.problems:
+        return InputError.exit_code
+    return 0 if exit_zero or view.count(Severity.ERROR) + view.count(Severity.WARNING) == 0 else 1
+
+
+def _remarks(found: Files, versions: Versions, wanted: set[Check]) -> list[Remark]:
+    return [remark for job in found.jobs for remark in lint(job, versions) if remark.check in wanted]
+
+
+# --- fixes -----------------------------------------------------------------------------------------------------
+
+
+def _mend(found: Files, remarks: list[Remark], versions: Versions, wanted: set[Check], *, write: bool) -> list[Remark]:
+    """Print the fixes as a diff, or make them; return the remarks that are left."""
+    changes = [change for config in found.configs if (change := mended(config, remarks))]
+    if not write:
+        _print_diff(changes)
+        return remarks
+    for change in changes:
+        _make(change)
+    after = {change.config.name: change.data for change in changes}
+    left = found.with_data(after)
+    found.jobs[:] = left.jobs
+    return _remarks(found, versions, wanted)
+
+
+def _print_diff(changes: Sequence[Mended]) -> None:
+    with printing():
+        for change in changes:
+            click.echo(change.diff, nl=False)
+    for change in changes:
+        if change.withheld:
+            lines = ", ".join(map(str, change.withheld))
+            told = f"{change.config.name}: a secret stands beside the change of line {lines}, which the diff leaves out"
+            click.echo(f"note: {visible(told)}; --fix --write makes it", err=True)
+
+
+def _make(change: Mended) -> None:
+    """Write a file with its fixes, unless it is no longer what was read."""
+    path = Path(change.config.name)
+    try:
+        now = path.read_bytes()
+    except OSError as error:
+        raise OutputError(f"cannot read {path} again: {(error.strerror or str(error)).lower()}") from error
+    if now != change.config.data:
+        raise OutputError(f"{path} has been changed since it was read", hint="run lint again")
+    write_atomically(path, change.data)
+    count = len(change.mended)
+    lines = ", ".join(map(str, sorted({remark.at.line for remark in change.mended})))
+    click.echo(visible(f"mended {count} setting{'s' if count != 1 else ''} in {path}: line {lines}"), err=True)
+
+
+# --- output ----------------------------------------------------------------------------------------------------
+
+
+def _write(text: str, output: str | None, *, to_stderr: bool) -> None:
+    if output not in {None, STDIN}:
+        write_atomically(Path(str(output)), text)
+        return
+    with printing():
+        click.echo(text, nl=False, err=to_stderr)
+
+
+def _text(view: LintView) -> str:
+    from nccl_logscan.report.lint.text import render_text  # noqa: PLC0415 - each format is imported where it is used
+
+    return render_text(view)
+
+
+def _json(view: LintView) -> str:
+    from nccl_logscan.report.lint.json import render_json  # noqa: PLC0415
+
+    return render_json(view)
+
+
+def _sarif(view: LintView) -> str:
+    from nccl_logscan.report.lint.sarif import render_sarif  # noqa: PLC0415
+
+    return render_sarif(view)
+
+
+def _github(view: LintView) -> str:
+    from nccl_logscan.report.lint.github import render_github  # noqa: PLC0415
+
+    return render_github(view)
+
+
+_RENDER: dict[str, Callable[[LintView], str]] = {"text": _text, "json": _json, "sarif": _sarif, "github": _github}

@@ -1,0 +1,26 @@
+"""Versions that a file pins itself: nvidia-nccl-cu12==2.21.5, torch==2.6.0."""
+
+from __future__ import annotations
+
+import re
+
+_PIN = re.compile(
+    r"(?<![\w.-])(nvidia-nccl-cu\d\d|torch|deepspeed|accelerate|transformers|megatron-core|nemo-toolkit|lightning|"
+    r"pytorch-lightning|ray|vllm|sglang|openrlhf|verl|trl|torchtitan|axolotl|llamafactory|ms-swift|horovod)"
+    r"(?:\[[\w,. -]{0,80}\])?[ ]{0,4}={2,3}[ ]{0,4}v?(\d+(?:\.\d+){0,3}(?:(?:rc|a|b|\.post|\.dev)\d+)?)"
+)
+_NAMES = {
+    "megatron-core": "megatron-lm",
+    "nemo-toolkit": "nemo",
+    "pytorch-lightning": "lightning",
+    "llamafactory": "llama-factory",
+}
+
+
+def pins_in(text: str) -> dict[str, str]:
+    """Return {"nccl": "2.21.5", "torch": "2.6.0"} of what looks like a requirement with `==`; the last one counts."""
+    found = {}
+    for match in _PIN.finditer(text):
+        name = "nccl" if match[1].startswith("nvidia-nccl") else _NAMES.get(match[1], match[1])
+        found[name] = match[2]
+    return found

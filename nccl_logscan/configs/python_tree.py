@@ -1,0 +1,147 @@
+"""Python to the nodes that make settings, by tree-sitter, and what their expressions are worth where they are literal."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+import tree_sitter
+import tree_sitter_python
+
+_TELLING = frozenset(
+    {
+        "import_statement",
+        "import_from_statement",
+        "assignment",
+        "augmented_assignment",
+        "call",
+        "dictionary",
+        "delete_statement",
+    }
+)
+_LEAVES = frozenset({"string", "comment", "identifier", "dotted_name", "parameters"})
+_DOTTED = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+_LONGEST_NAME = 200
+_LONGEST_LITERAL = 1 << 16
+_PRODUCT = re.compile(r"\d{1,9}(?:\s{0,4}\*\s{0,4}\d{1,9}){1,5}")
+_DURATION = re.compile(r"(?:\w+\.){0,3}timedelta\([\d\s_.*+/(),=a-z-]{0,200}\)")
+_UNITS = re.compile(r"\b(?:weeks|days|hours|minutes|seconds|milliseconds|microseconds)\s{0,4}=")
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """What an expression is worth: a text as the program gets it, None where it depends on something, and its type."""
+
+    text: str | None
+    type: str = "text"
+
+
+@cache
+def _parser() -> tree_sitter.Parser:
+    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_python.language()))
+
+
+@lru_cache(maxsize=4)
+def parsed(data: bytes) -> tree_sitter.Tree:
+    """Return the syntax tree of any bytes."""
+    return _parser().parse(data)
+
+
+def telling_nodes(data: bytes) -> list[tree_sitter.Node]:
+    """Return imports, assignments, calls and dictionaries in the file's order, one within another too."""
+    # A walk, not a query: the latter takes quadratic time in a node with many children.
+    cursor, found = parsed(data).walk(), list[tree_sitter.Node]()
+    while True:
+        node = cursor.node
+        kind = node.type if node else ""
+        if node and kind in _TELLING:
+            found.append(node)
+        if kind not in _LEAVES and cursor.goto_first_child():
+            continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                return found
+
+
+def source(node: tree_sitter.Node, data: bytes, longest: int = _LONGEST_NAME) -> str | None:
+    """Return a node's text, None for a long one."""
+    if node.end_byte - node.start_byte > longest:
+        return None
+    return data[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+
+def dotted(node: tree_sitter.Node | None, data: bytes) -> str | None:
+    """Return a name with its dots: `os.environ`; None for any other expression."""
+    if node is None or node.type not in ("identifier", "attribute", "dotted_name"):
+        return None
+    text = source(node, data)
+    return text if text and _DOTTED.fullmatch(text) else None
+
+
+def text_of(node: tree_sitter.Node | None, data: bytes) -> str | None:
+    """Return what a literal string stands for; None for any other expression."""
+    if node is None or node.type not in ("string", "concatenated_string"):
+        return None
+    written = source(node, data, _LONGEST_LITERAL)
+    try:
+        # Of a string's text alone nothing is run: literal_eval takes literals only.
+        value = ast.literal_eval(written or "")
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+    return value if isinstance(value, str) else None
+
+
+def worth(node: tree_sitter.Node | None, data: bytes) -> Worth:
+    """Return what an expression is worth."""
+    while node is not None and node.type == "parenthesized_expression" and node.named_child_count == 1:
+        node = node.named_children[0]
+    if node is None:
+        return Worth(None)
+    match node.type:
+        case "string" | "concatenated_string":
+            return Worth(text_of(node, data))
+        case "true" | "false":
+            return Worth(node.type, "boolean")
+        case "none":
+            return Worth("null", "null")
+        case "integer" | "float" | "unary_operator":
+            return _number(source(node, data))
+        case "binary_operator":
+            return _product(source(node, data))
+        case "call":
+            return _called(node, data)
+    return Worth(None)
+
+
+def _number(text: str | None) -> Worth:
+    try:
+        value = ast.literal_eval(text or "")
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return Worth(None)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return Worth(None)
+    is_integer = isinstance(value, int)
+    return Worth(str(value) if is_integer else text, "integer" if is_integer else "number")
+
+
+def _product(text: str | None) -> Worth:
+    """30 * 60 → 1800."""
+    if text is None or not _PRODUCT.fullmatch(text):
+        return Worth(None)
+    value = 1
+    for factor in text.split("*"):
+        value *= int(factor)
+    return Worth(str(value), "integer")
+
+
+def _called(node: tree_sitter.Node, data: bytes) -> Worth:
+    """str(5) → 5; timedelta(minutes=30) as it is written."""
+    text = source(node, data)
+    if text is None:
+        return Worth(None)
+    if _DURATION.fullmatch(text) and not re.search(r"[a-z]", _UNITS.sub("", text.partition("(")[2])):
+        return Worth(text, "text")
+    number = re.fullmatch(r"str\(\s{0,4}(-?\d{1,18})\s{0,4}\)", text)
+    return Worth(number[1]) if number else Worth(None)

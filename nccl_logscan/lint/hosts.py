@@ -1,0 +1,24 @@
+"""On how many hosts a file's job runs, where the file says."""
+
+from __future__ import annotations
+
+import re
+
+from nccl_logscan.configs.model import Config
+
+_ONE = re.compile(
+    rb"(?m)^#SBATCH[ \t]+(?:--nodes[= ]1|-N[ ]?1)[ \t]*\r?$|--standalone\b|--nnodes[= ]1(?![0-9:])"
+    rb"|\btrainer\.nnodes=1(?![0-9])|--num_gpus[= ][0-9]|--num_machines[= ]1(?![0-9])"
+)
+_SEVERAL = re.compile(
+    rb"(?m)^#SBATCH[ \t]+(?:--nodes[= ]|-N[ ]?)(?:[2-9]|[1-9][0-9])|--nnodes[= ](?!1(?![0-9:]))"
+    rb"|\btrainer\.nnodes=(?!1(?![0-9]))|--hostfile|--rdzv[-_]endpoint[= ](?!localhost|127\.)"
+)
+_COMPOSE = re.compile(r"(?:^|/)(?:docker-)?compose[^/]*\.ya?ml$")
+
+
+def is_on_one_host(config: Config) -> bool:
+    """Return whether the file says that its job runs on a single host."""
+    if _COMPOSE.search(config.name):
+        return True
+    return _ONE.search(config.data) is not None and _SEVERAL.search(config.data) is None

@@ -1,0 +1,126 @@
+"""Valid values that are wrong all the same: contradictory pairs, harmful copies, leftovers of debugging."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from nccl_logscan.catalogue.load import catalogue
+from nccl_logscan.catalogue.model import Practice
+from nccl_logscan.catalogue.practice import spoken_of
+from nccl_logscan.catalogue.versions import within
+from nccl_logscan.configs.edit import Edit
+from nccl_logscan.configs.model import Form
+from nccl_logscan.lint.hosts import is_on_one_host
+from nccl_logscan.lint.job import Job, Made, changed, remark, removed
+from nccl_logscan.lint.model import Check, Remark, Severity
+from nccl_logscan.lint.surroundings import Surroundings
+
+_BETWEEN_HOSTS = ("NCCL_IB_", "NCCL_NET")
+_ORDER = {Check.BAD_VALUE: 0, Check.CONTRADICTION: 1, Check.HARMFUL_COPY: 2, Check.LEFTOVER: 3}
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A practice, when it is asked, and the names that it looks at."""
+
+    order: tuple[int, int]
+    check: Check
+    practice: Practice
+    names: tuple[str, ...]
+
+
+def check_practices(job: Job) -> Iterator[Remark]:
+    """Yield a remark for each practice that speaks of the job's settings, at the setting that it is about.
+
+    Of what is said of one setting the weightiest is: that it contradicts another one before that it is left over.
+    """
+    by_name = _by_name()
+    relevant = [prepared for name in job.by_name for prepared in by_name.get(name, ())]
+    if not relevant:
+        return
+    surroundings = Surroundings(job)
+    said: set[tuple[str, str]] = set()
+    for prepared in sorted(relevant, key=lambda prepared: prepared.order):
+        if not _is_for(prepared.practice, job):
+            continue
+        for made, severity in _spoken_of(prepared, job, surroundings):
+            if (made.placed.at.source, made.placed.name) in said and prepared.check is not Check.CONTRADICTION:
+                continue
+            yield _remark(prepared.practice, severity, made, job)
+            if severity is not Severity.NOTE:
+                said |= {(made.placed.at.source, condition.name) for condition in prepared.practice.when}
+
+
+@cache
+def _by_name() -> dict[str, tuple[_Prepared, ...]]:
+    """Return the practices by the setting that they are about."""
+    found: dict[str, list[_Prepared]] = {}
+    for number, practice in enumerate(catalogue().practices):
+        check = Check(practice.check)
+        names = {
+            name
+            for condition in practice.when
+            for name in (condition.name, condition.above_setting, condition.below_setting, condition.times)
+            if name is not None
+        }
+        prepared = _Prepared((_ORDER.get(check, 0), number), check, practice, tuple(sorted(names)))
+        found.setdefault(practice.when[0].name, []).append(prepared)
+    return {name: tuple(all_prepared) for name, all_prepared in found.items()}
+
+
+def _spoken_of(prepared: _Prepared, job: Job, surroundings: Surroundings) -> Iterator[tuple[Made, Severity]]:
+    practice, names = prepared.practice, prepared.names
+    for made in job.by_name[practice.when[0].name]:
+        if not made.is_given or (len(practice.when) == 1 and _is_meant(practice, made, job)):
+            continue
+        beside = surroundings.beside(made, names)
+        elsewhere = surroundings.elsewhere(made, names) if len(names) > 1 else {}
+        if spoken_of(practice, {**dict.fromkeys(elsewhere), **beside}):
+            yield made, Severity(practice.severity)
+        elif elsewhere and spoken_of(practice, {**elsewhere, **beside}):
+            # That the files are used together is likely, not sure.
+            yield made, Severity.NOTE
+
+
+def _is_meant(practice: Practice, made: Made, job: Job) -> bool:
+    """Whether what looks left over is made for one command, is taken back, or does no harm where it is made."""
+    if Check(practice.check) is not Check.LEFTOVER:
+        return False
+    name = made.placed.name
+    taken_back = any(not other.is_given and other.config is made.config for other in job.by_name[name])
+    if made.placed.form is Form.COMMAND_PREFIX or taken_back:
+        return True
+    return made.config is not None and name.startswith(_BETWEEN_HOSTS) and is_on_one_host(made.config)
+
+
+def _is_for(practice: Practice, job: Job) -> bool:
+    """Whether the practice is for the versions in use; one for some of them is silent where they are not known."""
+    for wanted, in_use in ((practice.nccl, job.versions.nccl), (practice.torch, job.versions.torch)):
+        if wanted and (in_use is None or not within(in_use, wanted)):
+            return False
+    return True
+
+
+def _remark(practice: Practice, severity: Severity, made: Made, job: Job) -> Remark:
+    fix: tuple[Edit, ...] = ()
+    if severity is not Severity.NOTE:
+        fix = tuple(edit for name, value in practice.fix.items() for edit in _fix(made, name, value, job))
+    return remark(
+        made,
+        Check(practice.check),
+        severity,
+        practice.problem.removesuffix("."),
+        practice.advice.removesuffix("."),
+        practice.source,
+        fix=fix,
+        tells=practice.tells,
+    )
+
+
+def _fix(made: Made, name: str, value: str, job: Job) -> Iterator[Edit]:
+    """Yield the edits for one setting of a practice's fix: of this very setting, or of those in its file."""
+    for target in (made,) if name == made.placed.name else job.by_name.get(name, ()):
+        if target.config is made.config and target.is_given:
+            yield from changed(target, value) if value else removed(target)

@@ -1,0 +1,103 @@
+"""Which real variable an unknown name was meant to be, and which unknown names are somebody's own."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from rapidfuzz.distance import OSA
+
+from nccl_logscan.catalogue.load import Catalogue, catalogue
+
+# What people call their own shell variables: places, versions, and arguments that they collect.
+_OWN_WORDS = frozenset(
+    """
+    ARCH ARG ARGS ARRAY BASE BENCH BIN BRANCH BUILD CMD COMMAND COMMIT CONF CONFIG CONTAINER COUNT DEB
+    DIR DIRECTORY ENV ENVIRONMENT ENVS EXE EXPORTS EXTRA FILE FLAG FLAGS FOLDER GIT HOME HOST HOSTS
+    IMAGE INC INCLUDE INCLUDES INSTALL LIB LIBDIR LIBRARIES LIBRARY LIBS LIST LOC LOCATION LOG LOGDIR
+    LOGFILE LOGS MAJOR MINOR NAME OPT OPTION OPTIONS OPTS OUTPUT PACKAGE PARAMS PATCH PATH PKG
+    PREFIX RELEASE REPO RESULT RESULTS ROOT SCRIPT SETTINGS SO SOURCE SRC STATIC SUFFIX TAG TEST TESTS
+    URL VAR VARS VENV VER VERSION WHEEL
+    """.split()  # noqa: SIM905 - fifty words in quotes are no easier to read
+)
+# Plugins, forks and other builds of NCCL read names of their own, of which the catalogue knows only some.
+_FOREIGN = re.compile(
+    r"NCCL_(?:FASTRAK|GPUDIRECTTCPX|TCPX|GIB|SHARP|IBEXT|PLUGIN|TELEMETRY|CTRAN|COLLTRACE|CVAR|MSCCL|MSCCLPP|RCCL|OFI"
+    r"|INSPECTOR|PROFILER|TUNER|NETWORK_OPERATOR|TOPO_EXT|UCX|PXN_EXT|TESTS?|PERF|REDUCTION|SLOW_RANK|CTXT|HCCL|AMD)(?:_|$)"
+)
+# NCCL with a letter missing, doubled or swapped; MCCL_, HCCL_, RCCL_ and the like are other libraries.
+_NEARLY_NCCL = re.compile(r"(?:TORCH_)?(?:NCLL|NCLC|NLCC|NCL|NCC|NCCCL|NNCCL|NCCLL|NNCL|NVCCL)(?=_|[A-Z])")
+_LOOKS_MEANT = re.compile(r"(?:NCCL|TORCH_NCCL|TORCH_|OFI_NCCL_|GLOO_)")
+_SHORT = 6
+"""Up to this many letters after the prefix, one wrong letter makes a name near, beyond it two."""
+
+_WORDS = 3
+"""A name of fewer words says too little for one to be left out of it: NCCL_IFNAME may be anything."""
+_LONGEST_WORD = 8
+
+
+@lru_cache(16_384)
+def meant(name: str) -> str | None:
+    """Return the real name that an unknown one was meant to be; None where it is not near, or is somebody's own.
+
+    `NCCL_ALGOS` was meant to be NCCL_ALGO, `NCCL_ARGS` was not, although it is as near.
+    """
+    if not looks_meant(name) or is_own(name):
+        return None
+    upper, known = name.upper(), catalogue()
+    if upper != name:
+        # The environment tells upper from lower case; a name in lower case is a program's own where it is not the same.
+        return upper if upper in known.variables else None
+    return _same_words(name, known) or _other_prefix(name, known) or _near(name, known) or _word_left_out(name, known)
+
+
+def looks_meant(name: str) -> bool:
+    """Return whether a name looks as if NCCL or PyTorch should read it."""
+    upper = name.upper()
+    return bool(_LOOKS_MEANT.match(upper) or _NEARLY_NCCL.match(upper))
+
+
+def is_own(name: str) -> bool:
+    """Return whether an unknown name is one that people or plugins use for themselves."""
+    words = name.upper().split("_")
+    return words[-1] in _OWN_WORDS or bool(_FOREIGN.match(name.upper()))
+
+
+def _same_words(name: str, known: Catalogue) -> str | None:
+    """NCCL_DISABLE_IB → NCCL_IB_DISABLE."""
+    words = sorted(name.split("_"))
+    found = [real for real in known.variables if len(real) == len(name) and sorted(real.split("_")) == words]
+    return found[0] if len(found) == 1 else None
+
+
+def _other_prefix(name: str, known: Catalogue) -> str | None:
+    """TORCH_NCCL_DEBUG → NCCL_DEBUG, NCCL_DUMP_ON_TIMEOUT → TORCH_NCCL_DUMP_ON_TIMEOUT."""
+    other = name.removeprefix("TORCH_") if name.startswith("TORCH_") else f"TORCH_{name}"
+    return other if other in known.variables and "NCCL_" in other else None
+
+
+def _word_left_out(name: str, known: Catalogue) -> str | None:
+    """NCCL_MERGE_NICS → NCCL_IB_MERGE_NICS, where only one name has a word more."""
+    words = name.split("_")
+    if len(words) < _WORDS:
+        return None
+    longer = (real for real in known.variables if len(name) < len(real) <= len(name) + _LONGEST_WORD)
+    found = [real for real in longer if _has_one_more(real.split("_"), words)]
+    return found[0] if len(found) == 1 else None
+
+
+def _has_one_more(longer: list[str], words: list[str]) -> bool:
+    if len(longer) != len(words) + 1:
+        return False
+    differs = next((at for at, (one, other) in enumerate(zip(longer, words, strict=False)) if one != other), len(words))
+    return longer[differs + 1 :] == words[differs:]
+
+
+def _near(name: str, known: Catalogue) -> str | None:
+    found = known.nearest(name)
+    if found is None or not found.startswith(("NCCL_", "TORCH_", "OFI_NCCL_", "GLOO_")):
+        return None
+    differs = OSA.distance(name, found)
+    stem = found.removeprefix("TORCH_").removeprefix("NCCL_")
+    allowed = 1 if len(stem) <= _SHORT else 2
+    return found if differs <= allowed else None

@@ -1,0 +1,86 @@
+"""Which other settings hold beside a setting: those of its file, its command or container, and the job's files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from nccl_logscan.configs.model import Form
+from nccl_logscan.lint.job import Job, Made
+
+Values = Mapping[str, str | None]
+"""Values by name; None for one that is not told, or that is set to two values."""
+
+_GROUPED = frozenset({Form.COMMAND_PREFIX, Form.ENV_LIST})
+# Between the variables in front of one command stand blanks and continued lines; between those of one container no
+# other list.
+_PARTED = {Form.COMMAND_PREFIX: re.compile(rb"[^\\\s]|(?<!\\)\r?\n"), Form.ENV_LIST: re.compile(rb"\benv:")}
+
+
+class Surroundings:
+    """What holds beside each setting of a job; made once, asked for single names."""
+
+    def __init__(self, job: Job) -> None:
+        self._own: dict[str | None, dict[str, str | None]] = {}
+        self._groups: dict[int, dict[str, str | None]] = {}
+        self._everywhere: dict[str, set[str | None]] = {}
+        for name in (*job.by_file, None):
+            all_made = job.by_file[name] if name is not None else job.logged
+            self._own[name] = _values(made for made in all_made if made.placed.form not in _GROUPED)
+            for group in _groups([made for made in all_made if made.placed.form in _GROUPED]):
+                values = _values(group)
+                self._groups.update((id(made), values) for made in group)
+        for made in job.made:
+            if made.is_given:
+                self._everywhere.setdefault(made.placed.name, set()).add(made.placed.at.source)
+
+    def beside(self, made: Made, names: Iterable[str]) -> dict[str, str | None]:
+        """Return the values of these names that hold beside a setting; `FI_*` stands for all that begin so."""
+        own = self._own[made.config.name if made.config else None]
+        group = self._groups.get(id(made), {})
+        found: dict[str, str | None] = {}
+        for name in names:
+            if name.endswith("*"):
+                member = next((each for values in (group, own) for each in values if each.startswith(name[:-1])), None)
+                found |= {} if member is None else {name: own.get(member), member: own.get(member)}
+            elif name in group or name in own:
+                found[name] = group[name] if name in group else own[name]
+        return found | {made.placed.name: made.placed.value}
+
+    def elsewhere(self, made: Made, names: Iterable[str]) -> dict[str, str | None]:
+        """Return the values of these names that the job's other files give."""
+        found: dict[str, str | None] = {}
+        here = made.config.name if made.config else None
+        for name in names:
+            for file, values in self._own.items() if name in self._everywhere else ():
+                if file != here and name in values:
+                    found[name] = values[name]
+                    break
+        return found
+
+
+def _values(all_made: Iterable[Made]) -> dict[str, str | None]:
+    found: dict[str, str | None] = {}
+    for made in all_made:
+        if made.is_given:
+            name, value = made.placed.name, made.placed.value
+            found[name] = value if found.get(name, value) == value else None
+    return found
+
+
+def _groups(all_made: Sequence[Made]) -> list[list[Made]]:
+    """Part settings, which are in the file's order, into those of one command or one container."""
+    groups: list[list[Made]] = []
+    for made in all_made:
+        before = groups[-1][-1] if groups else None
+        if before and before.config and before.placed.form is made.placed.form and not _is_parted(before, made):
+            groups[-1].append(made)
+        else:
+            groups.append([made])
+    return groups
+
+
+def _is_parted(before: Made, made: Made) -> bool:
+    assert made.config is not None
+    between = made.config.data[before.placed.span.end : made.placed.span.start]
+    return _PARTED[made.placed.form].search(between) is not None

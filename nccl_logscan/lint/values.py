@@ -1,0 +1,140 @@
+"""Is this a value that the variable or key takes?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from nccl_logscan.catalogue.domain import read_as, takes
+from nccl_logscan.catalogue.model import Domain, Form, Kind, Parser, Reader
+from nccl_logscan.configs import model as configs
+from nccl_logscan.configs.edit import Edit
+from nccl_logscan.lint.job import Job, Made, changed, remark
+from nccl_logscan.lint.model import Check, Remark, Severity
+
+_AMOUNT = re.compile(r"(\d{1,15}) ?([A-Za-z]{1,7})")
+_YES, _NO = frozenset({"true", "yes", "on", "y", "t"}), frozenset({"false", "no", "off", "n", "f"})
+_BYTES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+_SECONDS = {"s": 1, "sec": 1, "secs": 1, "second": 1, "seconds": 1, "m": 60, "min": 60, "mins": 60, "minute": 60}
+_SECONDS |= {"minutes": 60, "h": 3600, "hr": 3600, "hour": 3600, "hours": 3600}
+_UNIT = {"milliseconds": 1000.0, "seconds": 1.0, "minutes": 1 / 60}
+_ENDS_PROGRAM = frozenset({Parser.STOI, Parser.TORCH_BOOL})
+
+
+def check_values(job: Job) -> Iterator[Remark]:
+    """Yield a remark for each value that is an error, or is silently read as something else."""
+    for made in job.made:
+        placed = made.placed
+        if placed.value is None or not made.is_given:
+            continue
+        variable = job.catalogue.variable(placed.name) if placed.kind is Kind.ENV else None
+        if variable is None or variable.reader is Reader.OTHER:
+            found = _of_option(made, placed.value, job)
+        elif variable.verified and variable.reader is not Reader.NOBODY:
+            found = _judged(made, placed.value, variable.domain, variable.source)
+        else:
+            continue
+        if found:
+            yield found
+
+
+def _of_option(made: Made, value: str, job: Job) -> Remark | None:
+    # A name is of several frameworks, or of several versions: wrong is what all of them refuse.
+    found = [_judged(made, value, option.domain, option.source) for option in job.options_for(made)]
+    return found[0] if found and all(found) else None
+
+
+def _judged(made: Made, value: str, domain: Domain, source: str) -> Remark | None:
+    if not domain.strict or takes(domain, value):
+        return None
+    right = _right(value, domain)
+    wanted = _wanted(domain)
+    problem = f"{made.placed.name} takes {wanted}, not {shown(value)}{_consequence(value, domain)}"
+    advice = f"write {right}" if right is not None else f"give it {wanted}"
+    fix = _written(made, right, domain) if right is not None else ()
+    return remark(made, Check.BAD_VALUE, Severity.ERROR, problem, advice, source, fix=fix, marks_value=True)
+
+
+def _written(made: Made, right: str, domain: Domain) -> tuple[Edit, ...]:
+    """Return the edit that writes the right value; a number in the place of a text loses the text's quotes."""
+    span = made.placed.value_span
+    is_number = domain.form in {Form.INTEGER, Form.NUMBER} and made.placed.kind is not Kind.ENV
+    if span and is_number and made.placed.form is configs.Form.MAPPING and made.placed.scalar == "text":
+        return (Edit(span.start, span.end, right.encode()),)
+    return changed(made, right)
+
+
+def shown(value: str) -> str:
+    """Return a value as a sentence shows it: quoted, and cut where it is long."""
+    return f'"{value}"' if len(value) <= 40 else f'"{value[:39]}…"'
+
+
+def _wanted(domain: Domain) -> str:
+    """Say what a domain takes."""
+    if domain.wanted:
+        return domain.wanted
+    choices = domain.choices or (("0", "1") if domain.form is Form.FLAG else ())
+    if domain.form is Form.LIST and choices:
+        return f"a list of {_one_of(choices)}"
+    if choices:
+        return _one_of(choices)
+    if domain.form not in {Form.INTEGER, Form.NUMBER}:
+        return "a value of another form"
+    kind = "a whole number" if domain.form is Form.INTEGER else "a number"
+    unit = f" of {domain.unit}" if domain.unit else ""
+    special = f", or {_one_of(domain.special)}" if domain.special else ""
+    return f"{kind}{unit}{_bounds(domain)}{special}"
+
+
+def _bounds(domain: Domain) -> str:
+    if domain.at_least is not None and domain.at_most is not None:
+        return f" from {domain.at_least:.12g} to {domain.at_most:.12g}"
+    if domain.at_least is not None:
+        return f" from {domain.at_least:.12g} on"
+    return f" up to {domain.at_most:.12g}" if domain.at_most is not None else ""
+
+
+def _one_of(choices: tuple[str, ...]) -> str:
+    return choices[0] if len(choices) == 1 else f"{', '.join(choices[:-1])} or {choices[-1]}"
+
+
+def _consequence(value: str, domain: Domain) -> str:
+    """Say what its reader makes of the value."""
+    if domain.parser is Parser.NCCL_BOOL:
+        return ": the default stays"
+    taken = read_as(domain, value)
+    if taken is not None and taken != value.strip().lstrip("+"):
+        return f", which is read as {taken}"
+    return ": the program stops at it" if taken is None and domain.parser in _ENDS_PROGRAM else ""
+
+
+def _right(value: str, domain: Domain) -> str | None:
+    """Return the value that was meant, where there is no doubt: 4M → 4194304, true → 1, 30m → 1800."""
+    text = value.strip()
+    meant = _meant(text, domain)
+    return meant if meant is not None and meant != value and takes(domain, meant) else None
+
+
+def _meant(text: str, domain: Domain) -> str | None:
+    if takes(domain, text):
+        return text
+    same = [choice for choice in domain.choices if choice.casefold() == text.casefold()]
+    if same:
+        return same[0]
+    if domain.form is Form.FLAG:
+        return "1" if text.lower() in _YES else "0" if text.lower() in _NO else None
+    amount = _AMOUNT.fullmatch(text)
+    if domain.form not in {Form.INTEGER, Form.NUMBER} or domain.unit is None or not amount:
+        return None
+    return _amount(int(amount[1]), amount[2].lower(), domain.unit)
+
+
+def _amount(number: int, letters: str, unit: str) -> str | None:
+    """Return an amount in the unit that is read, if it is a whole number of it."""
+    if unit == "bytes":
+        factor = _BYTES.get(letters.removesuffix("b").removesuffix("i"))
+        return str(number * factor) if factor else None
+    per_second = _UNIT.get(unit, 0)
+    seconds = number / 1000 if letters in {"ms", "msec"} else float(number * _SECONDS.get(letters, 0))
+    wanted = round(seconds * per_second, 6)
+    return str(int(wanted)) if wanted and wanted == int(wanted) else None

@@ -1,0 +1,43 @@
+"""Versions as numbers, and ranges of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from nccl_logscan.catalogue.versions import version, within
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("2.21.5", (2, 21, 5)),
+        ("2.21.5+cuda12.4", (2, 21, 5)),
+        ("v2.21.5-1", (2, 21, 5)),
+        ("core_v0.15.0", (0, 15)),
+        ("torch 2.6.0", (2, 6)),
+        ("2.7.0a0", (2, 7)),
+        ("0.3.0.post2", (0, 3)),
+        ("2.6.0rc3", (2, 6)),
+        ("main", ()),
+        ("", ()),
+    ],
+)
+def test_a_version_is_its_numbers(text, numbers):
+    assert version(text) == numbers
+
+
+@pytest.mark.parametrize(
+    ("have", "wanted", "holds"),
+    [
+        ("2.18.5", ">=2.10, <2.18", False),
+        ("2.17.1", ">=2.10, <2.18", True),
+        ("2.18.5", "<=2.18", True),
+        ("2.18.5", ">2.18", False),
+        ("2.19.1", ">2.18", True),
+        ("2.18.5", "==2.18", True),
+        ("2.9.0", "<2.10", True),
+        ("2.9.0", "", True),
+    ],
+)
+def test_a_bound_of_fewer_numbers_stands_for_all_its_releases(have, wanted, holds):
+    assert within(have, wanted) is holds

@@ -1,0 +1,188 @@
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SCRIPT = (
+    "#!/bin/bash\n# kept\nexport NCCL_TIMEOUT=1800\nexport NCCL_DEBG=INFO   # why\ntorchrun --standalone train.py\n"
+)
+MENDED = "#!/bin/bash\n# kept\nexport NCCL_DEBUG=INFO   # why\ntorchrun --standalone train.py\n"
+CLEAN = "#!/bin/bash\nexport NCCL_DEBUG=WARN\ntorchrun --standalone train.py\n"
+
+
+@pytest.fixture
+def file(here):
+    """Write a file into the working directory and return its name."""
+
+    def written(name, content):
+        path = here / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return name
+
+    return written
+
+
+def test_errors_leave_with_1_and_notes_with_0(run, file):
+    assert run("lint", file("bad.sh", SCRIPT)).code == 1
+    assert run("lint", file("clean.sh", CLEAN)).code == 0
+    noted = run("lint", file("noted.env", "NCCL_IBEXT_DISABLE=1\n"))
+    assert (noted.code, "1 note in 1 file" in noted.out) == (0, True)
+    assert run("lint", "bad.sh", "--exit-zero").code == 0
+
+
+def test_select_and_ignore_choose_the_checks(run, file):
+    file("bad.sh", SCRIPT)
+
+    assert "[misspelt]" not in run("lint", "bad.sh", "--ignore", "misspelt").out
+    only = run("lint", "bad.sh", "--select", "misspelt").out
+    assert ("[misspelt]" in only, "[read-by-nothing]" in only) == (True, False)
+    assert run("lint", "bad.sh", "--select", "spelling").code == 2
+
+
+def test_versions_are_told_by_options(run, file):
+    file("a.env", "NCCL_RAS_ENABLE=1\n")
+
+    assert run("lint", "a.env", "--nccl", "2.21.5").code == 1
+    assert run("lint", "a.env", "--nccl", "2.27.3").code == 0
+    assert run("lint", "a.env", "--nccl", "new").code == 2
+    assert run("lint", "a.env", "--framework", "verl").code == 2
+
+
+def test_fix_prints_a_diff_and_nothing_else(run, file, here):
+    file("bad.sh", SCRIPT)
+    ran = run("lint", "bad.sh", "--fix")
+
+    assert ran.code == 1
+    assert ran.out.startswith("--- a/bad.sh\n+++ b/bad.sh\n@@ ")
+    assert "[misspelt]" in ran.err
+    assert (here / "bad.sh").read_text() == SCRIPT
+
+
+def test_git_applies_the_diff(run, file, here):
+    file("sub dir/bad.sh", SCRIPT)
+    file("crlf.env", "NCCL_TIMEOUT=1\r\nNCCL_DEBUG=WARN\r\n")
+    file("noend.env", "A=1\nNCCL_DEBG=WARN")
+    diff = run("lint", "sub dir/bad.sh", "crlf.env", "noend.env", "--fix").out.encode()
+    subprocess.run(["git", "init", "-q"], cwd=here, check=True)
+    for words in (["git", "apply", "--check", "-"], ["git", "apply", "-"]):
+        ran = subprocess.run(words, input=diff, cwd=here, capture_output=True, check=False)
+        assert ran.returncode == 0, ran.stderr
+
+    assert (here / "sub dir/bad.sh").read_text() == MENDED
+    assert (here / "crlf.env").read_bytes() == b"NCCL_DEBUG=WARN\r\n"
+    assert (here / "noend.env").read_bytes() == b"A=1\nNCCL_DEBUG=WARN"
+
+
+def test_write_makes_the_fixes_and_says_so(run, file, here):
+    file("bad.sh", SCRIPT)
+    (here / "bad.sh").chmod(0o750)
+    ran = run("lint", "bad.sh", "--fix", "--write")
+
+    assert (here / "bad.sh").read_text() == MENDED
+    assert (here / "bad.sh").stat().st_mode & 0o777 == 0o750
+    assert "mended 2 settings in bad.sh: line 3, 4" in ran.err
+    # What is left is judged anew: NCCL_DEBUG=INFO is a note.
+    assert (ran.code, "misspelt" in ran.out) == (0, False)
+    assert sorted(path.name for path in here.iterdir()) == ["bad.sh"]
+
+
+def test_write_goes_with_fix_and_not_with_standard_input(run, file):
+    assert run("lint", file("bad.sh", SCRIPT), "--write").code == 2
+    assert run("lint", "-", "--fix", "--write").code == 2
+
+
+def test_a_file_that_may_not_be_written_is_told(run, file, here):
+    file("bad.sh", SCRIPT)
+    (here / "bad.sh").chmod(0o400)
+    if os.access(here / "bad.sh", os.W_OK):
+        pytest.skip("root may write anything")
+
+    assert run("lint", "bad.sh", "--fix", "--write").code == 5
+
+
+def test_a_secret_is_in_no_output_and_its_neighbour_is_mended_all_the_same(run, file, here):
+    secret = "HF_TOKEN=hf_abcdefghijklmnopqrstuvwx"
+    text = f"NCCL_TIMEOUT=1\n{secret}\n" + "A=1\n" * 9 + "NCCL_DEBG=WARN\n"
+    file("a.env", text)
+    ran = run("lint", "a.env", "--fix")
+
+    assert secret not in ran.out + ran.err
+    assert "-NCCL_DEBG=WARN\n+NCCL_DEBUG=WARN\n" in ran.out
+    assert "NCCL_TIMEOUT" not in ran.out
+    assert "a secret stands beside the change of line 1" in ran.err
+    run("lint", "a.env", "--fix", "--write")
+    assert (here / "a.env").read_text() == f"{secret}\n" + "A=1\n" * 9 + "NCCL_DEBUG=WARN\n"
+
+
+def test_a_folder_is_searched_and_each_file_is_a_job_of_its_own(run, file):
+    file("jobs/a.env", "NCCL_CROSS_NIC=0\n")
+    file("jobs/b.env", "NCCL_CROSS_NIC=1\n")
+    file("jobs/photo.png", b"\x89PNG NCCL_TIMEOUT")
+    file("jobs/.git/hooks/x.sh", SCRIPT)
+
+    assert run("lint", "jobs").out == "nothing wrong in 2 files\n"
+    assert "in jobs/a.env:1" in run("lint", "jobs/a.env", "jobs/b.env").out
+
+
+def test_many_named_files_are_judged_one_by_one(run, file):
+    names = [file(f"{number}.env", f"NCCL_CROSS_NIC={number % 2}\n") for number in range(12)]
+
+    assert run("lint", *names).out == "nothing wrong in 12 files\n"
+
+
+def test_links_in_circles_are_not_followed(run, file, here):
+    file("jobs/a.env", "NCCL_TIMEOUT=1\n")
+    (here / "jobs" / "again").symlink_to(here / "jobs")
+    (here / "jobs" / "b.env").symlink_to(here / "jobs" / "a.env")
+    (here / "jobs" / "gone.env").symlink_to(here / "nowhere")
+
+    assert "1 error in 1 file" in run("lint", "jobs", "jobs/a.env").out
+
+
+def test_what_cannot_be_read_is_told_and_the_rest_is_linted(run, file):
+    ran = run("lint", file("bad.sh", SCRIPT), "gone.sh", file("photo.png", b"\x89PNG"))
+
+    assert ran.code == 3
+    assert "[misspelt]" in ran.out
+    assert "error: cannot read gone.sh: no such file or directory" in ran.err
+    assert "error: photo.png is of no kind of configuration file that is known" in ran.err
+    assert run("lint", "gone.sh").code == 3
+    assert run("lint", file("empty/x", "").rpartition("/")[0]).code == 3
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\n", b"\xff\xfe" + SCRIPT.encode("utf-16-le"), b"\x00" * 500, b"\xef\xbb\xbf", b"\r\r\r"]
+)
+def test_any_bytes_give_a_result(run, file, content):
+    for name in ("a.sh", "a.yaml", "a.json", "a.toml", "a.py", "Dockerfile", ".env", "nccl.conf"):
+        assert run("lint", file(name, content)).code in {0, 1}
+
+
+def test_standard_input_goes_by_the_name_that_it_is_given(run, monkeypatch, file, here):
+    with (here / file("in", "NCCL_TIMEOUT=1\n")).open() as stream:
+        monkeypatch.setattr("sys.stdin", stream)
+        ran = run("lint", "-", "--stdin-name", "job.env")
+
+    assert "job.env:1:1: error" in ran.out
+
+
+@pytest.mark.parametrize("form", ["json", "sarif", "github"])
+def test_each_format_goes_into_a_file(run, file, here, form):
+    ran = run("lint", file("bad.sh", SCRIPT), "--format", form, "-o", "out")
+
+    assert (ran.code, ran.out) == (1, "")
+    text = (here / "out").read_text()
+    assert json.loads(text) if form != "github" else text.startswith("::error ")
+
+
+def test_an_output_that_cannot_be_written_leaves_with_5(run, file):
+    assert run("lint", file("bad.sh", SCRIPT), "-o", "nowhere/out").code == 5
+
+
+def test_a_file_given_twice_is_linted_once(run, file):
+    file("bad.sh", SCRIPT)
+
+    assert "in 1 file" in run("lint", "bad.sh", "./bad.sh", str(Path.cwd() / "bad.sh")).out

@@ -1,0 +1,151 @@
+import pytest
+
+from nccl_logscan.lint.model import Check
+
+OUT = Check.OUT_OF_REACH
+
+
+@pytest.mark.parametrize(
+    "launch",
+    [
+        "mpirun -np 16 -H a:8,b:8 python train.py",
+        "mpirun -np 16 --hostfile hosts -x NCCL_DEBUG python train.py",
+        "docker run --rm image torchrun train.py",
+        "docker run --rm -e NCCL_DEBUG image torchrun train.py",
+        "ssh node2 'cd /srv && torchrun train.py'",
+        "srun --export=NONE python train.py",
+        "srun --export=PATH,NCCL_DEBUG python train.py",
+        "ray job submit -- python train.py",
+    ],
+)
+def test_an_export_that_the_launcher_does_not_hand_on_does_not_arrive(lint_script, said, launch):
+    assert said(lint_script("export NCCL_SOCKET_IFNAME=bond0", launch)) == [("NCCL_SOCKET_IFNAME", OUT)]
+
+
+@pytest.mark.parametrize(
+    "launch",
+    [
+        "torchrun --standalone train.py",
+        "mpirun -np 8 python train.py",
+        "mpirun -np 16 -H a:8,b:8 -x NCCL_SOCKET_IFNAME python train.py",
+        "docker run --rm -e NCCL_SOCKET_IFNAME image torchrun train.py",
+        "srun python train.py",
+        "srun --export=ALL,FOO=1 python train.py",
+        "sbatch train.sbatch",
+        "ssh node2 'NCCL_SOCKET_IFNAME=bond0 torchrun train.py'",
+        'ssh node2 "NCCL_SOCKET_IFNAME=$NCCL_SOCKET_IFNAME torchrun train.py"',
+        "for h in a b; do ssh $h nvidia-smi; done\npython train.py",
+        'ray job submit --runtime-env-json=\'{"env_vars": {"NCCL_SOCKET_IFNAME": "bond0"}}\' -- python train.py',
+    ],
+)
+def test_an_export_that_the_launcher_hands_on_arrives(lint_script, said, launch):
+    assert said(lint_script("export NCCL_SOCKET_IFNAME=bond0", launch)) == []
+
+
+def test_under_slurm_mpirun_hands_the_whole_environment_on(lint_script, said):
+    lines = ("#SBATCH --nodes=2", "export NCCL_SOCKET_IFNAME=bond0", "mpirun -np 16 --hostfile hosts python train.py")
+
+    assert said(lint_script(*lines)) == []
+
+
+def test_the_option_that_hands_it_on_is_added(mend):
+    text = "#!/bin/bash\nexport NCCL_DEBUG=WARN\nmpirun -np 16 -H a:8,b:8 python train.py\n"
+
+    assert "-x NCCL_DEBUG" in mend("run.sh", text)
+
+
+def test_deepspeed_hands_on_what_begins_with_nccl_and_not_with_torch(lint_script, said):
+    remarks = lint_script(
+        "export NCCL_SOCKET_IFNAME=bond0",
+        "export TORCH_NCCL_DUMP_ON_TIMEOUT=1",
+        "deepspeed --hostfile hosts train.py",
+    )
+
+    assert said(remarks) == [("TORCH_NCCL_DUMP_ON_TIMEOUT", OUT)]
+    assert said(lint_script("export TORCH_NCCL_DUMP_ON_TIMEOUT=1", "deepspeed --num_gpus 8 train.py")) == []
+
+
+def test_an_assignment_that_is_never_exported_is_told_and_exported(lint_script, said, mend):
+    remarks = lint_script("NCCL_DEBUG=WARN", "torchrun --standalone train.py")
+
+    assert said(remarks) == [("NCCL_DEBUG", OUT)]
+    text = "#!/bin/bash\nNCCL_DEBUG=WARN\ntorchrun train.py\n"
+    assert mend("run.sh", text) == "#!/bin/bash\nexport NCCL_DEBUG=WARN\ntorchrun train.py\n"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("set -a", "NCCL_DEBUG=WARN", "torchrun train.py"),
+        ("NCCL_DEBUG=WARN", "export NCCL_DEBUG", "torchrun train.py"),
+        ("NCCL_DEBUG=WARN torchrun train.py",),
+        ("NCCL_DEBUG=WARN", "mpirun -H a:8,b:8 -x NCCL_DEBUG=$NCCL_DEBUG python train.py"),
+        ("NCCL_DEBUG=WARN",),
+    ],
+)
+def test_an_assignment_that_arrives_or_is_there_to_be_sourced_is_none(lint_script, said, lines):
+    assert said(lint_script(*lines)) == []
+
+
+def test_an_export_after_the_launch_comes_too_late(lint_script, said):
+    assert said(lint_script("torchrun --standalone train.py", "export NCCL_DEBUG=WARN")) == [("NCCL_DEBUG", OUT)]
+    assert said(lint_script("python prepare.py", "export NCCL_DEBUG=WARN", "torchrun train.py")) == []
+
+
+VERL = "python3 -m verl.trainer.main_ppo trainer.nnodes={}"
+
+
+def test_ray_s_workers_on_other_nodes_do_not_get_the_driver_s_environment(lint_script, said):
+    assert said(lint_script("export NCCL_IB_HCA=mlx5_0", VERL.format(4))) == [("NCCL_IB_HCA", OUT)]
+    assert said(lint_script("N=4", "export NCCL_IB_HCA=mlx5_0", VERL.format("$N"))) == [("NCCL_IB_HCA", OUT)]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("export NCCL_IB_HCA=mlx5_0", VERL.format(1)),
+        ("export NCCL_IB_HCA=mlx5_0", VERL.format("$NNODES")),
+        ("export NCCL_IB_HCA=mlx5_0", "ray start --head || ray start --address=$HEAD", VERL.format(4)),
+        (VERL.format(4) + " +ray_kwargs.ray_init.runtime_env.env_vars.NCCL_IB_HCA=\"'mlx5_0'\"",),
+        ("export NCCL_IB_HCA=mlx5_0", "ray start --head --port=6379"),
+    ],
+)
+def test_ray_s_workers_get_what_ray_start_has_and_the_runtime_env(lint_script, said, lines):
+    assert said(lint_script(*lines)) == []
+
+
+def test_ray_that_runs_already_does_not_see_a_later_export(lint_script, said):
+    assert said(lint_script("ray start --head", "export NCCL_IB_HCA=mlx5_0", VERL.format(1))) == [("NCCL_IB_HCA", OUT)]
+
+
+def test_an_export_in_a_build_step_is_not_in_the_image(lint_files, said):
+    text = "FROM pytorch/pytorch\nARG NCCL_IB_HCA=mlx5_0\nRUN export NCCL_DEBUG=WARN\nENV NCCL_CROSS_NIC=0\n"
+
+    assert said(lint_files({"Dockerfile": text})) == [("NCCL_IB_HCA", OUT), ("NCCL_DEBUG", OUT)]
+
+
+def test_nccl_s_own_file_is_not_read_by_pytorch(lint_files, said):
+    text = "NCCL_DEBUG=WARN\nTORCH_NCCL_ASYNC_ERROR_HANDLING=1\n"
+
+    assert said(lint_files({"etc/nccl.conf": text})) == [("TORCH_NCCL_ASYNC_ERROR_HANDLING", OUT)]
+
+
+PROGRAM = 'import os\nimport torch.distributed as dist\n{}dist.init_process_group("nccl")\n{}'
+
+
+def test_a_program_that_sets_a_variable_after_it_was_read_is_told(lint_files, said):
+    set_torch = 'os.environ["TORCH_NCCL_DUMP_ON_TIMEOUT"] = "1"\n'
+    set_nccl = 'os.environ["NCCL_DEBUG"] = "WARN"\n'
+
+    assert said(lint_files({"a.py": PROGRAM.format("", set_torch)})) == [("TORCH_NCCL_DUMP_ON_TIMEOUT", OUT)]
+    assert said(lint_files({"a.py": PROGRAM.format(set_torch, "")})) == []
+    # NCCL starts at the first collective.
+    assert said(lint_files({"a.py": PROGRAM.format("", set_nccl)})) == []
+    assert said(lint_files({"a.py": PROGRAM.format("", "dist.barrier()\n" + set_nccl)})) == [("NCCL_DEBUG", OUT)]
+
+
+def test_a_driver_that_joins_a_cluster_keeps_its_environment_for_itself(lint_files, said):
+    text = 'import os, ray\nos.environ["NCCL_DEBUG"] = "WARN"\nray.init({})\n'
+
+    assert said(lint_files({"a.py": text.format('address="auto"')})) == [("NCCL_DEBUG", OUT)]
+    assert said(lint_files({"a.py": text.format("")})) == []
