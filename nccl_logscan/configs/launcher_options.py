@@ -80,7 +80,8 @@ SLURM = Launcher(
     "slurm",
     _switches(
         "--label -l --exclusive --unbuffered -u --verbose -v -vv --overlap --multi-prog --no-kill -k "
-        "--kill-on-bad-exit -K --quiet -Q --pty --exact --overcommit -O --oversubscribe -s --spread-job --disable-status -X "
+        "--kill-on-bad-exit -K --quiet -Q --pty --exact --overcommit -O --oversubscribe -s "
+        "--spread-job --disable-status -X "
         "--contiguous --no-allocate -Z --requeue --no-requeue --parsable --hold -H --wait -W "
         "--container-mount-home --no-container-mount-home --container-remap-root --no-container-remap-root "
         "--container-writable --container-readonly --no-container-entrypoint --container-entrypoint --get-user-env "
