@@ -50,7 +50,7 @@ def settings_in(tree: Tree, name: str, lines: LineIndex, kind: Kind) -> Settings
     placing = _Placing(tree, name, lines)
     for document in tree.documents[:_MOST]:
         placing.walk(document, _Where(kind))
-    placed = sorted(placing.placed, key=lambda placed: (placed.span.start, placed.span.end))
+    placed = sorted(placing.own(), key=lambda placed: (placed.span.start, placed.span.end))
     return Settings(tuple(placed), tuple(placing.launches), placing.pins, len(placed) >= _MOST)
 
 
@@ -67,6 +67,10 @@ class _Placing:
         self._variables: set[int] = set()
         self._aliased = 0
         self._stack: list[tuple[Node, str, _Where]] = []
+
+    def own(self) -> list[Placed]:
+        """Return what was placed; what an alias shows to be a variable is no key besides."""
+        return [one for one in self.placed if one.form is not Form.MAPPING or one.span.start not in self._variables]
 
     def walk(self, root: Node, where: _Where) -> None:
         """Place all below a root, one node after the other: nothing here goes deeper than a loop."""

@@ -89,7 +89,10 @@ class _Growing:
                     return None
                 self._take(event)
         except yaml.MarkedYAMLError as error:
-            mark = error.problem_mark or error.context_mark
+            # What is not closed is at fault where it begins, not where that is noticed.
+            begun = error.context or ""
+            is_open = begun.startswith("while scanning") or "flow" in begun
+            mark = (error.context_mark if is_open else None) or error.problem_mark or error.context_mark
             return (mark.line if mark else 0), str(error.problem or error.context or "not YAML")
         except (yaml.YAMLError, ValueError, RecursionError) as error:
             return 0, str(error).partition("\n")[0]
@@ -150,11 +153,13 @@ class _Growing:
         if event.style in ("|", ">"):
             last = first + len(self._text[first:last].rstrip("\n\r "))
         start, end = self._offset(first), self._offset(last)
+        before = self._offset(event.start_mark.index) if event.anchor or event.tag else None
         kind = "text" if event.style else scalar_type(event.value)
         if event.tag:
             kind = _TYPES.get(str(event.tag).removeprefix(_TAG), "text")
         opaque = bool(self._frame.templates) and self._frame.is_templated(start, end)
-        return Scalar(start, end, event.value, kind, event.style or "", opaque, anchor=event.anchor)
+        tagged = event.tag is not None
+        return Scalar(start, end, event.value, kind, event.style or "", opaque, tagged, before, anchor=event.anchor)
 
 
 def templates(data: bytes) -> tuple[tuple[int, int], ...]:
