@@ -7,6 +7,7 @@ one entry a change of one line (a variable's begins with its name); `data/practi
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ from nccl_logscan.catalogue.model import (
     Reader,
     Variable,
 )
+
+_CALL = re.compile(r"(?:\w+\.)*(?P<name>\w+)\((?:(?P<keyword>\w+)=)?(?:[^()]|\([^()]*\))*\)")
 
 _NEAR = 2
 """How many letters a misspelt name may differ by (swapped neighbours count once)."""
@@ -62,7 +65,7 @@ class Catalogue:
         found: dict[str, list[Option]] = {}
         for option in self.options:
             for name in option.names:
-                found.setdefault(flag_form(name), []).append(option)
+                found.setdefault(written_form(name), []).append(option)
         return {name: tuple(options) for name, options in found.items()}
 
     def variable(self, name: str) -> Variable | None:
@@ -79,13 +82,21 @@ class Catalogue:
         return tuple(name[:-1] for name in self.variables if name.endswith("*"))
 
     def options_called(self, name: str, framework: str | None = None) -> tuple[Option, ...]:
-        """Return the options that may be written so; of one framework, where one is named."""
-        found = self._by_name.get(flag_form(name), ())
+        """Return the options that may be written so; of one framework, where one is named.
+
+        Calls are found by their last name: `torch.distributed.init_process_group(timeout=...)` is
+        `init_process_group(timeout=)`.
+        """
+        found = self._by_name.get(written_form(name), ())
         return tuple(option for option in found if framework in {None, option.framework})
 
     def of_concept(self, concept: str) -> tuple[Option, ...]:
-        """Return what the frameworks call one thing, such as the process group's timeout."""
-        return tuple(option for option in self.options if option.concept == concept)
+        """Return what the frameworks call one thing, such as the process group's timeout.
+
+        What may be advised comes first: dead, harmful and unverified options follow, for they are known and no advice.
+        """
+        found = (option for option in self.options if option.concept == concept)
+        return tuple(sorted(found, key=lambda option: (option.dead, option.harmful, not option.verified)))
 
     @cached_property
     def _names(self) -> tuple[str, ...]:
@@ -145,6 +156,17 @@ def _may_be_meant(variable: Variable) -> bool:
 def flag_form(name: str) -> str:
     """Return a flag's name as argparse compares it: dashes and underscores within it are one."""
     return "--" + name[2:].replace("_", "-") if name.startswith("--") else name
+
+
+def written_form(name: str) -> str:
+    """Return the form under which options are looked up: a flag's as argparse compares it, a call's without its path
+    and its argument's value.
+    """
+    call = _CALL.fullmatch(name)
+    if call is None:
+        return flag_form(name)
+    keyword = f"{call['keyword']}=" if call["keyword"] else ""
+    return f"{call['name']}({keyword})"
 
 
 def _data(name: str) -> str:
