@@ -147,11 +147,23 @@ def _added(wanted: Named, around: Circumstances, *, diff: bool) -> Change | None
             if not is_known:
                 return Change(_first_line(config, edit), to=wanted.to, name=name)
             after = applied(config.data, [edit])
-            if _keeps_the_rest(config, after, wanted, around):
+            if _keeps_the_rest(config, after, wanted, around) and _is_in_place(config, after, name, wanted, around):
                 return Change(
                     _first_line(config, edit), None, wanted.to, diff_text(config, after, around.may_show), name=name
                 )
     return None
+
+
+_DEEP = frozenset({"kubernetes", "docker"})
+"""In manifests and compose files a setting belongs to a container or a pod; at the file's root it means nothing."""
+
+
+def _is_in_place(config: Config, after: bytes, name: str, wanted: Named, around: Circumstances) -> bool:
+    """Whether what was added lies below the keys that it belongs to."""
+    if wanted.framework not in _DEEP or config.syntax not in {"yaml", "json"}:
+        return True
+    made = _mine(around.syntaxes[config.syntax].read(config.name, after), wanted, around)
+    return all(len(one.placed.name) > len(name) for one in made)
 
 
 def _places_for(wanted: Named, around: Circumstances) -> Iterator[Config]:

@@ -93,7 +93,10 @@ _SPECIAL = frozenset({"pure_bf16"})
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A setting under one name. `names` are all that it may have in a file; `option` is what the catalogue says."""
+    """A setting under one name. `names` are all that it may have in a file; `option` is what the catalogue says.
+
+    `doubt`: the same name in versions that do nothing with it, where it is not known which version is in use.
+    """
 
     name: str
     kind: Kind
@@ -102,6 +105,7 @@ class Named:
     option: Option | None = None
     source: str | None = None
     own: bool = False
+    doubt: Option | None = None
 
     @property
     def framework(self) -> str | None:
@@ -125,7 +129,7 @@ def named(name: str, kind: Kind, to: str | None, around: Circumstances) -> tuple
     options = around.catalogue.options_called(name)
     concepts = dict.fromkeys(alike for option in options for alike in _INTERCHANGEABLE.get(option.concept or "", ()))
     if owned := _own(concepts, around):
-        return tuple(_as_called(own, name, to, options) for own in (owned if to == UNSET else owned[:1]))
+        return tuple(_as_called(own, name, to, options, around) for own in (owned if to == UNSET else owned[:1]))
     fitting = [option for option in options if around.takes(option)]
     if options and not fitting and any(map(is_advice, options)):
         return ()
@@ -193,13 +197,20 @@ def _nearness(option: Option) -> tuple[bool, int, bool, bool]:
     return option.names[0] in _SPECIAL, _place(option), option.names[0] not in _MAIN, bool(option.until)
 
 
-def _as_called(own: Option, name: str, to: str | None, options: tuple[Option, ...]) -> Named:
+def _as_called(own: Option, name: str, to: str | None, options: tuple[Option, ...], around: Circumstances) -> Named:
     if own in options:
-        return Named(name, own.kind, to, own.names, own, own.source)
+        return Named(name, own.kind, to, own.names, own, own.source, doubt=_doubt(own, around))
     named_by = next(iter(options), None)
     seconds = seconds_in(to, named_by.domain.unit if named_by else None)
     value = _in_units_of(own, to, seconds)
-    return Named(own.names[0], own.kind, value, own.names, own, own.source, own=True)
+    return Named(own.names[0], own.kind, value, own.names, own, own.source, own=True, doubt=_doubt(own, around))
+
+
+def _doubt(own: Option, around: Circumstances) -> Option | None:
+    if around.versions(own.framework):
+        return None
+    alike = around.catalogue.options_called(own.names[0], own.framework)
+    return next((option for option in alike if option.dead and option.since), None)
 
 
 def _in_units_of(own: Option, to: str | None, seconds: float | None) -> str | None:

@@ -143,6 +143,7 @@ def _change(step: Step, wanted: Named, around: Circumstances) -> Change:
     to = wanted.to
     told_by_log = step.to is not None and "{" in step.to
     known = not step.do_not and to is not None and (told_by_log or not depends_on_site(wanted.name, to))
+    known = known and wanted.doubt is None
     change = change_of(wanted, around, changes=known, adds=not step.do_not)
     if step.effect == "workaround" and step.to is not None and is_relative(step.to):
         # What might be larger is not at fault for being as it is.
@@ -163,6 +164,7 @@ def _in_own_terms(plain: PlannedStep, name: str, wanted: Named, change: Change, 
         kind=wanted.kind.value,
         setting=shown,
         to=change.to if change.to is not None or wanted.to is None else _shown_value(wanted.to),
+        risk=_risk(plain, wanted),
         source=wanted.source or plain.source if wanted.own else plain.source or wanted.source,
         present=change.present,
         where=change.where,
@@ -170,6 +172,14 @@ def _in_own_terms(plain: PlannedStep, name: str, wanted: Named, change: Change, 
         framework=wanted.framework,
         unit=wanted.unit,
     )
+
+
+def _risk(plain: PlannedStep, wanted: Named) -> str | None:
+    """Return the rule's risk, and what is to be known of the version before the setting can be trusted."""
+    if wanted.doubt is None:
+        return plain.risk
+    known = f"From {wanted.doubt.framework} {wanted.doubt.since} on nothing reads this setting: see the version first."
+    return f"{known} {plain.risk or ''}".strip()
 
 
 def _shown_value(to: str) -> str | None:
@@ -190,6 +200,8 @@ def _renamed(title: str, name: str, shown: str) -> str:
 
 def _command(plain: PlannedStep, name: str, shown: str, wanted: Named) -> str | None:
     """Return the rule's command under the other name; none where that is another framework's, or no command's."""
+    if wanted.doubt is not None:
+        return f"pip show {wanted.doubt.framework}"
     if wanted.own or plain.command is None or name.startswith("-") is not shown.startswith("-"):
         return None
     return _renamed(plain.command, name, shown)

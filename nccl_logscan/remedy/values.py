@@ -1,7 +1,7 @@
 """The values that steps give to settings: relative to the present one, durations in the setting's own unit.
 
 A rule writes a value; or `unset`; or how the present value has to change: `half`, `double`, `three quarters`,
-`at least 22`. What has to be smaller cannot be made so without knowing how large it is.
+`at least 22`, `at most 8`. What has to be smaller cannot be made so without knowing how large it is.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import re
 from nccl_logscan.catalogue.model import Kind, Option
 
 _AT_LEAST = "at least "
+_AT_MOST = "at most "
 UNSET = "unset"
 """What a rule gives as the value of a setting that is to go."""
 
@@ -100,6 +101,7 @@ def is_exclusion(value: str) -> bool:
 
 _SHARES = {"half": 0.5, "three quarters": 0.75, "double": 2.0}
 _LEAST = re.compile(r"at least (?:\d|datetime\.)")
+_BOUND = re.compile(r"at (?:least|most) (?:\d|datetime\.)")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s?([kmgt])?i?b?", re.IGNORECASE)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 _OFF = frozenset({"false", "auto", "none", "null"})
@@ -114,7 +116,7 @@ def at_least(value: str) -> str:
 
 def is_relative(to: str) -> bool:
     """Return whether a value says how the present one has to change."""
-    return to in _SHARES or _LEAST.match(to) is not None
+    return to in _SHARES or _BOUND.match(to) is not None
 
 
 def corrects(to: str | None) -> bool:
@@ -135,6 +137,8 @@ def target(to: str | None, present: str | None, unit: str | None) -> str | None:
         return _share(present, _SHARES[to])
     if _LEAST.match(to):
         return _at_least(to.removeprefix(_AT_LEAST), present, unit)
+    if to.startswith(_AT_MOST) and _BOUND.match(to):
+        return _at_most(to.removeprefix(_AT_MOST), present)
     return to if present is not None else None
 
 
@@ -158,6 +162,11 @@ def _at_least(least: str, present: str | None, unit: str | None) -> str | None:
     return least if first is not None and second is not None and second < first else None
 
 
+def _at_most(most: str, present: str | None) -> str | None:
+    bound, have = _size(most), _size(present) if present is not None else None
+    return most if bound is not None and have is not None and have > bound else None
+
+
 def _in_form_of(least: str, seconds: float, unit: str | None) -> str:
     if _TIMEDELTA.fullmatch(least):
         return f"datetime.timedelta(minutes={seconds / 60:g})"
@@ -173,6 +182,6 @@ def unmade(to: str | None, default: str | None) -> str | None:
     """Return the value for a setting that nobody makes; relative to the framework's default, where that is known."""
     if to is None:
         return None
-    if _LEAST.match(to):
-        return to.removeprefix(_AT_LEAST)
+    if _BOUND.match(to):
+        return to.removeprefix(_AT_LEAST).removeprefix(_AT_MOST)
     return _share(default, _SHARES[to]) if to in _SHARES else to

@@ -292,3 +292,36 @@ def test_a_key_of_a_file_is_put_into_no_command_line(asks_for):
     assert (planned.setting.rpartition(".")[2], planned.present, planned.to) == ("shm_size", "1g", "16g")
     assert planned.command is None
     assert "shm_size: 16g\n" in planned.diff
+
+
+@pytest.mark.parametrize("step", [flag("--shm-size", "at least 16g"), flag("--ipc", "host")])
+def test_nothing_is_added_at_the_root_of_a_compose_file(asks_for, tmp_path, step):
+    compose = "services:\n  train:\n    image: x\n    environment:\n      NCCL_DEBUG: INFO\n"
+    [planned] = plan_for(asks_for(step), circumstances({"docker-compose.yml": compose}))
+
+    if planned.diff is not None:
+        changed = applied(tmp_path, {"docker-compose.yml": compose}, planned.diff)["docker-compose.yml"]
+        assert [line for line in changed.splitlines() if not line.startswith(" ")] == ["services:"]
+
+
+def test_a_key_that_newer_versions_ignore_is_changed_by_no_diff_while_the_version_is_unknown(asks_for):
+    script = "python3 -m verl.trainer.main_ppo \\\n    actor_rollout_ref.nccl_timeout=600 trainer.nnodes=2\n"
+    [planned] = plan_for(asks_for(WAIT), circumstances({"run.sh": script}))
+    pinned = "pip install verl==0.7.1\n" + script
+    [old] = plan_for(asks_for(WAIT), circumstances({"run.sh": pinned}))
+
+    assert (planned.setting, planned.present, planned.where.line) == ("actor_rollout_ref.nccl_timeout", "600", 2)
+    assert (planned.diff, planned.command) == (None, "pip show verl")
+    assert "0.8" in planned.risk
+    assert "+    actor_rollout_ref.nccl_timeout=3600" in old.diff
+
+
+def test_a_bound_from_above_leaves_what_is_smaller_alone(asks_for):
+    program = "import lightning as L\ntrainer = L.Trainer(gradient_clip_val={})\n"
+    step = flag("--max_grad_norm", "at most 1.0", effect="workaround")
+    [small] = plan_for(asks_for(step), circumstances({"a.py": program.format("0.5")}))
+    [large] = plan_for(asks_for(step), circumstances({"a.py": program.format("5.0")}))
+
+    assert (small.present, small.diff) == ("0.5", None)
+    assert (large.present, large.to) == ("5.0", "1.0")
+    assert "+trainer = L.Trainer(gradient_clip_val=1.0)" in large.diff
