@@ -60,7 +60,7 @@ def _of_log(wanted: Named, around: Circumstances) -> Change | None:
     logged = next((setting for setting in around.job.settings if setting.name in wanted.names), None)
     if logged is None:
         return None
-    to = target(wanted.to, logged.value, wanted.unit)
+    to = _due(wanted, logged.value)
     is_wrong = corrects(wanted.to) and (wanted.to is None or to is not None)
     return Change(logged.at, logged.value, to or _kept(wanted), None, is_wrong, logged.name)
 
@@ -100,7 +100,17 @@ def present_in(standing: Standing) -> str | None:
 
 
 def _target(standing: Standing, wanted: Named) -> str | None:
-    return target(wanted.to, present_in(standing), wanted.unit)
+    return _due(wanted, present_in(standing))
+
+
+def _due(wanted: Named, present: str | None) -> str | None:
+    """Return the value due in place of the present one; a log that says more than is asked for may stay as it is."""
+    if wanted.name == "NCCL_DEBUG" and (present or "").upper() in _SAYS_MORE:
+        return None
+    return target(wanted.to, present, wanted.unit)
+
+
+_SAYS_MORE = frozenset({"INFO", "TRACE"})
 
 
 def _diffs(wrong: Sequence[Standing], wanted: Named, around: Circumstances) -> str | None:

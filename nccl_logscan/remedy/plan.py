@@ -73,14 +73,15 @@ def _rank(step: PlannedStep, change: Change, diagnosis: Diagnosis, around: Circu
     mends = step.effect in {"fix", "workaround"}
     leaves_out = step.setting == "--exclude" and diagnosis.action is Action.RESTART_WITHOUT_NODE
     elsewhere = step.framework is not None and step.framework not in around.frameworks
-    nothing_to_undo = step.to == UNSET and not change.is_wrong
+    is_so_already = step.present is not None and step.present == step.to
+    nothing_to_do = is_so_already or (step.to == UNSET and not change.is_wrong)
     return (
         step.do_not,
         not (mends and change.is_wrong),
         not leaves_out,
         _EFFECTS.get(step.effect, len(_EFFECTS)),
         _is_rivalled(step, around) if elsewhere else False,
-        nothing_to_undo,
+        nothing_to_do,
     )
 
 

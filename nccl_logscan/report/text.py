@@ -224,7 +224,7 @@ def _change(step: dict[str, Any]) -> str:
         return ""
     place = f"{place_of(step['where'])}  " if step["where"] else ""
     now = f" {step['from']}" if step["from"] is not None else ""
-    to = f" → {step['to']}" if step["to"] is not None else ""
+    to = f" → {step['to']}" if step["to"] not in {None, step["from"]} else ""
     return f"{place}{step['setting']}{now}{to}{_unit(step)}"
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 from files import applied, circumstances, plan_for
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from nccl_logscan.position import Position
 from nccl_logscan.rulebook.rule import Step
@@ -325,3 +327,61 @@ def test_a_bound_from_above_leaves_what_is_smaller_alone(asks_for):
     assert (small.present, small.diff) == ("0.5", None)
     assert (large.present, large.to) == ("5.0", "1.0")
     assert "+trainer = L.Trainer(gradient_clip_val=1.0)" in large.diff
+
+
+def test_what_is_so_already_comes_after_what_is_not(asks_for):
+    script = SCRIPT.replace("NCCL_IB_GID_INDEX=3", "NCCL_P2P_DISABLE=1")
+    steps = (env("NCCL_P2P_DISABLE", "1", effect="workaround"), Step("replace it", effect="workaround"))
+    plan = plan_for(asks_for(*steps), circumstances({"a.sbatch": script}))
+
+    assert [step.setting for step in plan] == [None, "NCCL_P2P_DISABLE"]
+
+
+@pytest.mark.parametrize("level", ["INFO", "TRACE"])
+def test_a_log_that_says_more_than_is_asked_for_is_not_made_to_say_less(asks_for, level):
+    script = SCRIPT.replace("NCCL_DEBUG=WARN", f"NCCL_DEBUG={level}")
+    [planned] = plan_for(asks_for(env("NCCL_DEBUG", "WARN", effect="inspect")), circumstances({"a.sbatch": script}))
+
+    assert planned.diff is None
+
+
+PIECES = st.sampled_from(
+    [
+        "export NCCL_IB_GID_INDEX=3",
+        "NCCL_IB_GID_INDEX: 3",
+        '"NCCL_IB_GID_INDEX": "3",',
+        "os.environ['NCCL_IB_GID_INDEX'] = '3'",
+        "NCCL_IB_GID_INDEX=3",
+        "mpirun -x NCCL_IB_GID_INDEX=3 \\",
+        "srun --export=ALL,NCCL_IB_GID_INDEX=3 x",
+        "env:",
+        "  - {name: NCCL_IB_GID_INDEX, value: '3'}",
+        "{",
+        "}",
+        "cat <<EOF",
+        "EOF",
+        "if x; then",
+        "fi",
+        "'",
+        '"',
+        "# a comment",
+        "",
+        "\t",
+        "\u00e9\u4e2d",
+    ]
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(lines=st.lists(PIECES, max_size=8), name=st.sampled_from(["a.sh", "a.yaml", "a.json", "a.py", ".env", "a.toml"]))
+def test_whatever_the_file_a_diff_takes_the_setting_out_and_nothing_else(asks_for, tmp_path, lines, name):
+    text = "".join(f"{line}\n" for line in lines)
+    files = {name: text}
+    around = circumstances(files)
+    [planned] = plan_for(asks_for(env("NCCL_IB_GID_INDEX", "unset")), around)
+
+    if planned.diff is not None:
+        changed = applied(tmp_path, files, planned.diff)[name]
+        again = circumstances({name: changed})
+        assert again.standings("NCCL_IB_GID_INDEX") == ()
+        assert len(changed) < len(text)
