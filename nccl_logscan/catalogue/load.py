@@ -100,9 +100,10 @@ class Catalogue:
 
     @cached_property
     def _names(self) -> tuple[str, ...]:
-        options = (name for option in self.options if option.kind is Kind.ENV for name in option.names)
-        meant = (name for name, variable in self.variables.items() if _may_be_meant(variable))
-        return tuple(sorted({*meant, *options}))
+        meant = {name for name, variable in self.variables.items() if _may_be_meant(variable)}
+        options = (option for option in self.options if option.kind is Kind.ENV and option.verified and not option.dead)
+        names = (name for option in options for name in option.names if len(name) >= _TELLING)
+        return tuple(sorted(meant | {name for name in names if name not in self.variables}))
 
     def nearest(self, name: str) -> str | None:
         """Return the known variable that `name` is a misspelling of; None where none is near enough.

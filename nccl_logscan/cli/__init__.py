@@ -21,6 +21,7 @@ _DEFECT = 70
 _COMMANDS = {
     "scan": "nccl_logscan.cli.scan",
     "lint": "nccl_logscan.cli.lint",
+    "advise": "nccl_logscan.cli.advise",
     "explain": "nccl_logscan.cli.explain",
     "rules": "nccl_logscan.cli.rules",
 }

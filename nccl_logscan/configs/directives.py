@@ -24,12 +24,12 @@ def take_directives(script: Script) -> None:
                 line = script.lines.line_of(start)
                 script.faults.append(f"line {line}: {keyword} is not read after the first command")
             continue
-        _take(script, start, end, *_SCHEDULERS[keyword], len(keyword))
+        _take(script, keyword, start + len(keyword), end)
 
 
-def _take(script: Script, start: int, end: int, program: str, framework: str, skipped: int) -> None:
-    text = script.text[start + skipped : end]
-    commands = lex(Unit(text, range(start + skipped, end), "#")).commands
+def _take(script: Script, keyword: str, start: int, end: int) -> None:
+    program, framework = _SCHEDULERS[keyword]
+    commands = lex(Unit(script.text[start:end], range(start, end), "#")).commands
     if not commands:
         return
     found, _ = options(script, commands[0].words, 0, SLURM)

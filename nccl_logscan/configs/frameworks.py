@@ -10,8 +10,7 @@ _PROGRAMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     for framework, pattern in (
         ("verl", r"(?:^|/)verl[./]|^recipe[./]|main_ppo\b|main_dapo\b"),
         ("openrlhf", r"(?:^|/)openrlhf[./]|train_ppo_ray"),
-        ("megatron-lm", r"(?:^|/)(?:pretrain|train|finetune)_(?:gpt|bert|t5|vlm|retro|mamba|ict|vision\w*|multimodal)\w*"
-                        r"\.py|megatron|(?:^|/)train_rl\.py|(?:^|/)pretrain_llama"),
+        ("megatron-lm", r"megatron|(?:^|/)(?:pretrain|train|finetune)_(?:gpt|bert|t5|vlm|mamba|llama|multi|rl\.py)"),
         ("nemo", r"(?:^|/)nemo[./]|NeMo|examples/nlp/language_modeling"),
         ("vllm", r"^vllm\b|(?:^|/)vllm[./]"),
         ("sglang", r"^sglang\b|(?:^|/)sglang[./]"),
@@ -33,15 +32,17 @@ _FLAGS: tuple[tuple[str, frozenset[str]], ...] = (
         "--overlap-grad-reduce", "--transformer-impl", "--use-mcore-models", "--max-position-embeddings",
     })),
     ("openrlhf", frozenset({
-        "--zero-stage", "--actor-num-nodes", "--actor-num-gpus-per-node", "--vllm-num-engines", "--colocate-all-models",
+        "--actor-num-nodes", "--ref-num-nodes", "--actor-num-gpus-per-node", "--vllm-num-engines",
     })),
     ("transformers", frozenset({
-        "--per-device-train-batch-size", "--gradient-accumulation-steps", "--ddp-timeout", "--model-name-or-path",
-        "--fsdp-transformer-layer-cls-to-wrap", "--ddp-find-unused-parameters",
+        "--ddp-timeout", "--fsdp-transformer-layer-cls-to-wrap", "--ddp-find-unused-parameters", "--do-train",
+        "--save-strategy", "--eval-strategy", "--evaluation-strategy", "--logging-strategy", "--report-to",
     })),
     ("vllm", frozenset({"--gpu-memory-utilization", "--max-num-seqs", "--enforce-eager"})),
     ("sglang", frozenset({"--mem-fraction-static", "--dist-init-addr", "--disable-cuda-graph"})),
-    ("deepspeed", frozenset({"--deepspeed-config", "--deepspeed"})),
+    ("deepspeed", frozenset({"--deepspeed-config", "--zero-stage", "--actor-zero-stage"})),
+    ("transformers", frozenset({"--per-device-train-batch-size", "--gradient-accumulation-steps"})),
+    ("deepspeed", frozenset({"--deepspeed"})),
 )  # fmt: skip
 
 HYDRA = frozenset({"verl", "nemo"})
@@ -53,6 +54,8 @@ RAY = frozenset({"verl", "openrlhf"})
 
 def framework_of(program: str, flags: Iterable[str]) -> str | None:
     """Return the framework that a module, script or command belongs to, told by its name or else by its options."""
+    if program.endswith(".sh"):
+        return None
     for framework, pattern in _PROGRAMS:
         if pattern.search(program):
             return framework

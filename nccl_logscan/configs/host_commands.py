@@ -30,7 +30,7 @@ def pinned(package: str, version: str) -> tuple[str, str]:
 def _pip(script: Script, rest: Rest, command: Command) -> Rest:  # noqa: ARG001 - a Handler
     verb = next((at for at, word in enumerate(rest[:4]) if word.text == "install"), None)
     if verb is None:
-        return () if rest[0].text.startswith("pip") else rest[2:] if rest[1:2] and rest[1].text == "run" else ()
+        return ()
     pattern = _PIN if rest[0].text.startswith(("pip", "uv")) else _CONDA_PIN
     for word in rest[verb + 1 :]:
         found = pattern.fullmatch(unicode(word.text).partition(";")[0].strip())
@@ -138,7 +138,7 @@ def _echo(script: Script, rest: Rest, command: Command) -> Rest:
 
 
 HOST_HANDLERS: dict[str, Callable[[Script, Rest, Command], Rest]] = {
-    **dict.fromkeys(("pip", "pip3", "uv", "conda", "mamba", "micromamba"), _pip),
+    **dict.fromkeys(("pip", "pip3"), _pip),
     **dict.fromkeys(("module", "ml"), _module_load),
     "ulimit": _ulimit,
     "sysctl": _sysctl,

@@ -51,7 +51,7 @@ DEEPSPEED = Launcher(
     "deepspeed",
     _switches(
         "--no-ssh --no-ssh-check --force-multi --save-pid --elastic-training --no-local-rank --module --no-python "
-        "--bind-cores-to-rank --enable-each-rank-log= -h --help"
+        "--bind-cores-to-rank -h --help"
     ),
 )
 ACCELERATE = Launcher(
@@ -71,17 +71,18 @@ MPI = Launcher(
         "-tag-output --timestamp-output --verbose -v --version -V --display-map -display-map --display-allocation "
         "--report-bindings -report-bindings --nolocal -nolocal --quiet -q --bynode -bynode --byslot -byslot "
         "--enable-recovery --do-not-launch --do-not-resolve --disable-recovery --continuous --debug-devel -d "
-        "--leave-session-attached --mca-base-env-list= -genvall -genvnone -prepend-rank -l --tag --xml --stream-buffering="
-        " -prepend-pattern= -print-rank-map -envall -envnone --use-hwthread-cpus"
+        "--leave-session-attached -genvall -genvnone -prepend-rank -l --xml -print-rank-map -envall -envnone "
+        "--use-hwthread-cpus"
     ),
 )
 SLURM = Launcher(
     "srun",
     "slurm",
     _switches(
-        "--label -l --exclusive --unbuffered -u --verbose -v -vv --overlap --multi-prog --no-kill -k --kill-on-bad-exit "
-        "-K --quiet -Q --pty --exact --overcommit -O --oversubscribe -s --spread-job --disable-status -X "
-        "--contiguous --no-allocate -Z --requeue --no-requeue --wait-all-nodes= --parsable --hold -H --wait -W "
+        "--label -l --exclusive --unbuffered -u --verbose -v -vv --overlap --multi-prog --no-kill -k "
+        "--kill-on-bad-exit -K --quiet -Q --pty --exact --overcommit -O --oversubscribe -s "
+        "--spread-job --disable-status -X "
+        "--contiguous --no-allocate -Z --requeue --no-requeue --parsable --hold -H --wait -W "
         "--container-mount-home --no-container-mount-home --container-remap-root --no-container-remap-root "
         "--container-writable --container-readonly --no-container-entrypoint --container-entrypoint --get-user-env "
         "--immediate -I --reboot --test-only --use-min-nodes --preserve-env -E --interactive --nice"
@@ -94,7 +95,7 @@ DOCKER = Launcher(
     _switches(
         "-d --detach -i --interactive -t --tty -it -ti -dit -itd -id -td --rm --privileged --init --read-only -P "
         "--publish-all -q --quiet --no-healthcheck --oom-kill-disable --env-host --sig-proxy --tls --replace "
-        "--disable-content-trust -u= --systemd="
+        "--disable-content-trust"
     ),
 )
 APPTAINER = Launcher(
@@ -124,7 +125,7 @@ ENROOT = Launcher("enroot", "enroot", _switches("-w --rw -r --root"))
 ENV = Launcher("env", "env", _switches("-i --ignore-environment -0 --null -v --debug"))
 SUDO = Launcher("sudo", "sudo", _switches("-E --preserve-env -n -H -S -b -i -s -k -A --non-interactive"))
 NICE = Launcher(
-    "nice", "host", _switches("--foreground --preserve-status -v --verbose -t -a -p -c -f -r -x -s -n= --exclusive")
+    "nice", "host", _switches("--foreground --preserve-status -v --verbose -t -a -p -c -f -r -x -s --exclusive")
 )
 NUMACTL = Launcher("numactl", "host", _switches("-l --localalloc -a --all -b --balancing -s --show -H --hardware"))
 PLAIN = Launcher("", "", frozenset())

@@ -20,12 +20,12 @@ from nccl_logscan.configs.launcher_options import (
     first_number,
     options,
     take_flag,
-    take_keyed,
     take_variable,
     take_variables,
 )
 from nccl_logscan.configs.model import Form, Forwards
-from nccl_logscan.configs.program_args import take_json_env, take_program
+from nccl_logscan.configs.program_args import take_program
+from nccl_logscan.configs.remote_launchers import REMOTE_HANDLERS
 from nccl_logscan.configs.script import Script
 from nccl_logscan.configs.shell_words import HOLE, Command, Word
 from nccl_logscan.position import Span
@@ -42,6 +42,7 @@ _ALL_NAMES = frozenset({"ALL", "all"})
 _PASSED_BY_MPI = frozenset({"OMPI_*", "PMIX_*"})
 _PASSED_BY_DEEPSPEED = frozenset({"MLFLOW*", "PYTHON*", "MV2*", "UCX*", "NCCL*"})
 
+_PAIRED = frozenset({"mca", "gmca", "prtemca", "omca", "genv", "env"})
 _TORCH_MODULES = frozenset({"torch.distributed.run", "torch.distributed.launch", "torch.distributed.launcher"})
 _PROGRAMS = frozenset({"vllm", "sglang", "llamafactory-cli", "swift", "axolotl", "trl", "tune", "litgpt", "colossalai"})
 
@@ -53,22 +54,22 @@ def invoke(script: Script, words: Sequence[Word], command: Command) -> None:
     for _ in range(_STEPS_LIMIT):
         if not rest:
             return
-        name = rest[0].text.rpartition("/")[2]
+        name = script.literal(rest[0]).rpartition("/")[2]
         handler = _HANDLERS.get(name)
         if handler is not None:
             rest = handler(script, rest, command)
         elif HOLE in name or name.startswith("python"):
             rest = _python(script, rest, command)
         elif name.endswith((".py", ".sh")) or name in _PROGRAMS:
-            take_program(script, _named(rest), rest[1:], rest)
+            take_program(script, _named(script, rest), rest[1:], rest)
             return
         else:
             return
 
 
-def _named(rest: Rest) -> str:
+def _named(script: Script, rest: Rest) -> str:
     """Return a command's name, with the subcommand of one that has these: `vllm serve`."""
-    name = rest[0].text
+    name = script.literal(rest[0])
     return f"{name} {rest[1].text}" if name in _PROGRAMS and len(rest) > 1 else name
 
 
@@ -115,6 +116,13 @@ def _separated(script: Script, rest: Rest, command: Command) -> Rest:  # noqa: A
         if word.text in _HANDLERS or word.text.startswith("python"):
             return rest[at:]
     return ()
+
+
+def _tool(script: Script, rest: Rest, command: Command) -> Rest:
+    """Take what uv, conda and their like install, or return the command that they run."""
+    if any(word.text in {"install", "create"} for word in rest[1:4]):
+        return HOST_HANDLERS["pip"](script, rest, command)
+    return _separated(script, rest, command)
 
 
 # The shell's own
@@ -205,17 +213,18 @@ def _python(script: Script, rest: Rest, command: Command) -> Rest:
             at += 1
     if at >= len(rest):
         return ()
-    if HOLE in rest[0].text and not rest[at].text.endswith(".py"):
+    program = script.literal(rest[at])
+    if HOLE in script.literal(rest[0]) and not program.endswith(".py"):
         # A variable in front of a launcher: sudo, numactl, nothing at all.
-        return rest[at:] if rest[at].text.rpartition("/")[2] in _HANDLERS else ()
-    take_program(script, rest[at].text, rest[at + 1 :], rest)
+        return rest[at:] if program.rpartition("/")[2] in _HANDLERS else ()
+    take_program(script, program, rest[at + 1 :], rest)
     return ()
 
 
 def _module(script: Script, rest: Rest, command: Command, launch: Rest) -> Rest:
     if not rest:
         return ()
-    module = rest[0].text
+    module = script.literal(rest[0])
     if module in _TORCH_MODULES:
         return _torchrun(script, rest, command)
     if module == "accelerate.commands.launch":
@@ -246,7 +255,7 @@ def _started(script: Script, found: Sequence[Option], rest: Rest, at: int) -> Re
     if at < len(rest):
         if rest[at].text == "-m" and at + 1 < len(rest):
             at += 1
-        take_program(script, rest[at].text, rest[at + 1 :], rest)
+        take_program(script, script.literal(rest[at]), rest[at + 1 :], rest)
     return ()
 
 
@@ -296,7 +305,7 @@ def _mpirun(script: Script, rest: Rest, command: Command) -> Rest:  # noqa: ARG0
     while at < len(rest) and rest[at].text[:1] == "-":
         before = at
         text = rest[at].text.lstrip("-")
-        if text in {"mca", "gmca", "prtemca", "genv", "env"} and at + 2 < len(rest):
+        if text in _PAIRED and at + 2 < len(rest) and "=" not in rest[at + 1].text:
             names.update(_pair(script, program, rest[at : at + 3]))
             at += 3
         else:
@@ -312,7 +321,7 @@ def _mpirun(script: Script, rest: Rest, command: Command) -> Rest:  # noqa: ARG0
 
 
 def _pair(script: Script, program: str, words: Rest) -> list[str]:
-    """Take `--mca KEY VALUE` as the flag `--mca KEY`, and Hydra's `-genv NAME VALUE` as a variable."""
+    """Take `--mca KEY VALUE` as the flag `--mca KEY`, and `-genv NAME VALUE` as a variable."""
     option, key, value = words
     if HOLE in key.text:
         return []
@@ -337,7 +346,7 @@ def _mpi_options(script: Script, program: str, found: Sequence[Option]) -> set[s
     names: set[str] = set()
     for option in found:
         name = option.name.lstrip("-")
-        if name == "x":
+        if name in {"x", "env", "genv"}:
             names.add(take_variable(script, option, program) or "")
         elif name in {"genvlist", "envlist"}:
             names.update(take_variables(script, option, program))
@@ -404,143 +413,17 @@ def _wrapped(script: Script, rest: Rest, option: Option, command: Command) -> No
         script.read(inner)
 
 
-# Containers, remote shells
-
-
-def _docker(script: Script, rest: Rest, command: Command) -> Rest:  # noqa: ARG001 - a Handler
-    program = rest[0].text.rpartition("/")[2]
-    at = next((at for at, word in enumerate(rest[1:4], 1) if word.text in {"run", "exec", "create"}), 0)
-    if not at:
-        return ()
-    found, at = options(script, rest, at + 1, known.DOCKER)
-    names: set[str] = set()
-    for option in found:
-        if option.name in {"-e", "--env"}:
-            names.add(take_variable(script, option, program) or "")
-        elif option.name in {"--ulimit", "--sysctl"}:
-            take_keyed(script, option, known.DOCKER)
-        else:
-            take_flag(script, option, program, "docker")
-    passes_all = any(option.name == "--env-host" for option in found)
-    script.launch(
-        program,
-        Forwards.ALL if passes_all else Forwards.NAMED,
-        rest,
-        names=names - {""},
-        remote=True,
-        framework="docker",
-    )
-    return rest[at + 1 :]
-
-
-def _apptainer(script: Script, rest: Rest, command: Command) -> Rest:  # noqa: ARG001 - a Handler
-    program = rest[0].text.rpartition("/")[2]
-    if len(rest) < 2 or rest[1].text not in {"exec", "run", "shell", "instance"}:
-        return ()
-    found, at = options(script, rest, 2, known.APPTAINER)
-    names: set[str] = set()
-    for option in found:
-        if option.name == "--env":
-            names.update(take_variables(script, option, program))
-        else:
-            take_flag(script, option, program, "apptainer")
-    clean = {option.name for option in found} & {"-e", "--cleanenv", "-C", "--containall"}
-    script.launch(program, Forwards.NAMED if clean else Forwards.ALL, rest, names=names, remote=True)
-    return rest[at + 1 :]
-
-
-def _enroot(script: Script, rest: Rest, command: Command) -> Rest:  # noqa: ARG001 - a Handler
-    if len(rest) < 2 or rest[1].text not in {"start", "exec"}:
-        return ()
-    found, at = options(script, rest, 2, known.ENROOT)
-    for option in found:
-        if option.name in {"-e", "--env"}:
-            take_variable(script, option, "enroot")
-    return rest[at + 1 :]
-
-
-def _kubectl(script: Script, rest: Rest, command: Command) -> Rest:  # noqa: ARG001 - a Handler
-    verb = next((word.text for word in rest[1:4] if word.text in {"exec", "run"}), None)
-    if verb is None:
-        return ()
-    found, at = options(script, rest, 2, known.KUBECTL)
-    for option in found:
-        if option.name == "--env":
-            take_variable(script, option, "kubectl")
-    script.launch(f"kubectl {verb}", Forwards.NOTHING, rest, remote=True, framework="kubernetes")
-    following = next((at for at, word in enumerate(rest) if word.text == "--"), None)
-    return rest[following + 1 :] if following else ()
-
-
-def _ssh(script: Script, rest: Rest, command: Command) -> Rest:
-    """Take what a remote shell is told to run: its arguments joined are a command line there."""
-    program = rest[0].text.rpartition("/")[2]
-    launcher = known.SSH if program == "ssh" else known.FANOUT
-    found, at = options(script, rest, 1, launcher)
-    sent = [
-        name
-        for option in found
-        if option.name == "-o" and (option.value or "").startswith("SendEnv")
-        for name in re.split(r"[=\s]+", option.value or "")[1:]
-    ]
-    script.launch(program, Forwards.NAMED if sent else Forwards.NOTHING, rest, names=sent, remote=True)
-    rest = rest[at + 1 :] if program == "ssh" else rest[at:]
-    if len(rest) == 1:
-        script.nested(rest[0], command.unit)
-        return () if " " in rest[0].text or rest[0].ref else rest
-    at = 0
-    while at < len(rest) and script.assigns(rest[at]):
-        script.assign(rest[at], Form.COMMAND_PREFIX)
-        at += 1
-    return rest[at:]
-
-
-def _horovodrun(script: Script, rest: Rest, command: Command) -> Rest:  # noqa: ARG001 - a Handler
-    found, at = options(script, rest, 1, known.HOROVOD)
-    for option in found:
-        if option.name == "-x":
-            take_variable(script, option, "horovodrun")
-        else:
-            take_flag(script, option, "horovodrun", "horovod")
-    return rest[at:]
-
-
-# Ray
-
-
-def _ray(script: Script, rest: Rest, command: Command) -> Rest:
-    verbs = [word.text for word in rest[1:3]]
-    if verbs[:1] == ["start"]:
-        found, _ = options(script, rest, 2, known.RAY_START)
-        for option in found:
-            take_flag(script, option, "ray start", "ray")
-        script.launch("ray start", Forwards.ALL, rest, framework="ray")
-        return ()
-    if verbs == ["job", "submit"]:
-        return _ray_submit(script, rest, command)
-    return ()
-
-
-def _ray_submit(script: Script, rest: Rest, command: Command) -> Rest:  # noqa: ARG001 - as the others
-    found, at = options(script, rest, 3, known.RAY_SUBMIT)
-    names: list[str] = []
-    for option in found:
-        take_flag(script, option, "ray job submit", "ray")
-        if option.name == "--runtime-env-json" and option.value:
-            names += take_json_env(script, option, "ray job submit")
-    script.launch("ray job submit", Forwards.NAMED, rest, names=names, remote=True, framework="ray")
-    return rest[at:]
-
-
 _HANDLERS: dict[str, Handler] = {
     **HOST_HANDLERS,
+    **REMOTE_HANDLERS,
     **dict.fromkeys(("nohup", "exec", "time", "setsid", "command", "builtin", "catchsegv"), _wrapper(known.PLAIN)),
     **dict.fromkeys(("nice", "ionice", "stdbuf", "unbuffer", "chronic"), _wrapper(known.NICE)),
     **dict.fromkeys(("timeout", "taskset", "chrt", "flock"), _wrapper(known.NICE, 1)),
     "numactl": _wrapper(known.NUMACTL),
     "env": _env,
     "sudo": _sudo,
-    **dict.fromkeys(("nsys", "ncu", "py-spy", "strace", "uv", "poetry", "conda", "micromamba", "tini"), _separated),
+    **dict.fromkeys(("nsys", "ncu", "py-spy", "strace", "tini"), _separated),
+    **dict.fromkeys(("uv", "poetry", "conda", "mamba", "micromamba"), _tool),
     **dict.fromkeys(("export", "declare", "typeset", "readonly", "local"), _export),
     "unset": _unset,
     "set": _set,
@@ -551,11 +434,4 @@ _HANDLERS: dict[str, Handler] = {
     "accelerate": _accelerate,
     **dict.fromkeys(("mpirun", "mpiexec", "orterun", "mpiexec.hydra", "mpirun_rsh", "prterun", "prun"), _mpirun),
     **dict.fromkeys(("srun", "sbatch", "salloc"), _slurm),
-    **dict.fromkeys(("docker", "podman", "nerdctl", "nvidia-docker"), _docker),
-    **dict.fromkeys(("singularity", "apptainer"), _apptainer),
-    "enroot": _enroot,
-    "kubectl": _kubectl,
-    **dict.fromkeys(("ssh", "pdsh", "clush", "pssh", "parallel-ssh"), _ssh),
-    "horovodrun": _horovodrun,
-    "ray": _ray,
 }

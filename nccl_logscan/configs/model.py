@@ -80,8 +80,9 @@ class Forwards(StrEnum):
 class Launch:
     """A command that starts processes which may not inherit the environment: mpirun, srun, sbatch, ray, ssh, docker ...
 
-    `names` are those that it hands over by name where `forwards` is NAMED; `NCCL*` stands for all that begin so. `remote`: processes on other hosts or in a
-    container, so that what is not forwarded does not arrive. `nodes` is how many, where the file says.
+    `names` are those that it hands over by name where `forwards` is NAMED; `NCCL*` stands for all that begin so.
+    `remote`: processes on other hosts or in a container, so that what is not forwarded does not arrive. `nodes` is how
+    many, where the file says.
     """
 
     program: str

@@ -36,7 +36,7 @@ class NcclConf:
         faults = [f"line {placed.at.line}: {fault}" for placed in settings if (fault := _fault(placed))]
         return Config(name, self.name, data, settings, faults=tuple(faults[:_FAULTS_LIMIT]))
 
-    def change(self, config: Config, placed: Placed, value: str) -> Edit | None:
+    def change(self, config: Config, placed: Placed, value: str) -> Edit | None:  # noqa: ARG002 - a Syntax
         """Return the edit that gives a variable another value; None where that is of several lines or too long."""
         if placed.value_span is None or not _fits(value):
             return None

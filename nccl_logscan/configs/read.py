@@ -12,8 +12,8 @@ from nccl_logscan.configs.env_file import EnvFile
 from nccl_logscan.configs.json import Json
 from nccl_logscan.configs.model import Config
 from nccl_logscan.configs.nccl_conf import NcclConf
-from nccl_logscan.configs.shell import Shell
 from nccl_logscan.configs.python import Python
+from nccl_logscan.configs.shell import Shell
 from nccl_logscan.configs.syntax import Syntax
 from nccl_logscan.configs.toml import Toml
 from nccl_logscan.configs.yaml import Yaml

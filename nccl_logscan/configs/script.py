@@ -14,13 +14,19 @@ from nccl_logscan.position import Span
 OPTION_TEXT = "="
 """Command.before of what is no command, but the options that a variable holds."""
 
+SETTINGS_LIMIT = 50_000
+"""After how many settings a script is read no further."""
+
 _NESTING_LIMIT = 4
 _WRAPPER_LIMIT = 20
 _SPLICE_LIMIT = 2_000
 _SPLICES_LIMIT = 50_000
 _FAULTS_LIMIT = 20
+_BRANCHES_LIMIT = 8
+_DEFINITIONS_LIMIT = 100
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\+?)=", re.ASCII)
+_OPTION = re.compile(r"--?[A-Za-z]")
 _SHELL_BODY = re.compile(r"\s*#(?:!|SBATCH|PBS|BSUB)")
 _SCRIPT_NAME = re.compile(r"\.(?:sh|bash|slurm|sbatch|sub|job)$")
 _ENV_FILE_NAME = re.compile(r"(?:^|/)(?:\.env|\.deepspeed_env|[\w.-]*\.env)$")
@@ -86,11 +92,20 @@ class Script:
         for command in lexed.commands:
             self._collect(command)
         for command in lexed.commands:
+            if len(self.settings) >= SETTINGS_LIMIT:
+                self._full(command)
+                break
             rest = self._assignments(command)
             if rest:
                 self._invoke(self, rest, command)
             for body in command.bodies:
                 self._body(command, body)
+
+    def _full(self, command: Command) -> None:
+        line = self.lines.line_of(command.words[0].start if command.words else 0)
+        fault = f"line {line}: the first {SETTINGS_LIMIT} settings are read and those from here on are not"
+        if fault not in self.faults[-1:]:
+            self.faults.append(fault)
 
     def unused_options(self) -> Iterator[Sequence[Word]]:
         """Yield the options of strings and arrays that no command was seen to use."""
@@ -98,7 +113,7 @@ class Script:
             for word, unit in definitions:
                 if word.start not in self.used:
                     words = self._words_of(word, unit)
-                    if words and words[0].text[:1] == "-":
+                    if words and _OPTION.match(words[0].text):
                         yield words
 
     def finish(self) -> None:
@@ -174,7 +189,7 @@ class Script:
             end -= 1
         return start, end
 
-    def place(
+    def place(  # noqa: PLR0917 - called for every setting: keywords cost a tenth of all
         self,
         name: str,
         value: str | None,
@@ -226,9 +241,13 @@ class Script:
     ) -> None:
         """Add a launch, of these words."""
         start, end = words[0].start, words[-1].end
+        if self.command is not None:
+            # Words put in from an array stand elsewhere: the launch is where the command is.
+            first, last = self.command.words[0].start, self.command.words[-1].end
+            start, end = start if first <= start < last else first, last
         at, _ = self.lines.place(self.name, start)
         self.launches.append(
-            Launch(program, forwards, at, Span(start, max(start, end)), frozenset(names), remote, nodes, framework)
+            Launch(program, forwards, at, Span(start, end), frozenset(names), remote, nodes, framework)
         )
 
     # Text within text
@@ -254,7 +273,7 @@ class Script:
     def nested(self, word: Word, unit: Unit) -> None:
         """Read a word that is a script itself: that of bash -c, ssh, eval."""
         if word.ref in self.values:
-            for value, its_unit in self.values[word.ref]:
+            for value, its_unit in self.values[word.ref][:_DEFINITIONS_LIMIT]:
                 self._nested_value(value, its_unit)
             return
         if " " in word.text or ";" in word.text or "\n" in word.text:
@@ -285,7 +304,11 @@ class Script:
                 out.append(word)
                 continue
             found = False
-            for value, unit in definitions:
+            first = not out
+            for value, unit in definitions[:_DEFINITIONS_LIMIT]:
+                if first and found:
+                    # What begins a command is one of the definitions, of the branches of an if: the first will do.
+                    break
                 if value.items is None and self.text[word.start] == '"':
                     continue
                 if self.spliced_words > _SPLICES_LIMIT:
@@ -298,6 +321,15 @@ class Script:
                     self._splice(parts, out, inside | {str(word.ref)})
             if not found:
                 out.append(word)
+
+    def literal(self, word: Word) -> str:
+        """Return a word's text, or that of the variable that it is where this has one value in the whole script."""
+        definitions = self.values.get(word.ref) if word.ref is not None else None
+        if definitions and len(definitions) <= _BRANCHES_LIMIT and all(value.items is None for value, _ in definitions):
+            texts = {value.text.partition("=")[2] for value, _ in definitions}
+            if len(texts) == 1 and HOLE not in (text := texts.pop()):
+                return text
+        return word.text
 
     def _words_of(self, value: Word, unit: Unit) -> Sequence[Word]:
         """Return the words that an array, or a variable that holds options, stands for."""

@@ -25,22 +25,23 @@ _MPI = frozenset({"mpirun", "mpiexec", "orterun", "prterun", "prun"})
 _CONTAINERS = frozenset({"docker", "podman", "nerdctl", "nvidia-docker"})
 _RAY_ENV = "ray_kwargs.ray_init.runtime_env.env_vars."
 
-_SRUN_ONLY = frozenset(
-    {"--kill-on-bad-exit", "--label", "--wait", "--cpu-bind", "--mpi", "--unbuffered", "--multi-prog"}
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_SRUN_ONLY = _names("--kill-on-bad-exit --label --wait --cpu-bind --mpi --unbuffered --multi-prog")
+_SLURM = _SRUN_ONLY | _names(
+    "--mem --exclude --export --export-file --propagate --requeue --no-requeue --signal --nodes --oom-kill-step "
+    "--exclusive --time --open-mode --cpus-per-task --gpus-per-node --ntasks-per-node --gres --switches "
+    "--constraint"
 )
-_SLURM = _SRUN_ONLY | {
-    "--mem", "--exclude", "--export", "--export-file", "--propagate", "--requeue", "--no-requeue", "--signal", "--nodes",
-    "--oom-kill-step", "--exclusive", "--time", "--open-mode", "--cpus-per-task", "--gpus-per-node", "--ntasks-per-node",
-    "--gres", "--switches", "--constraint",
-}  # fmt: skip
-_DOCKER = frozenset({
-    "--shm-size", "--ulimit", "--ipc", "--network", "--net", "--cap-add", "--device", "--gpus", "--privileged", "--pids-limit",
-})  # fmt: skip
-_TORCHRUN = frozenset({
-    "--rdzv-backend", "--rdzv-conf", "--rdzv-endpoint", "--rdzv-id", "--max-restarts", "--monitor-interval", "--log-dir",
-    "--redirects", "--tee", "--local-ranks-filter", "--local-addr", "--nproc-per-node", "--nnodes", "--start-method",
-    "--role", "--standalone", "--logs-specs",
-})  # fmt: skip
+_DOCKER = _names("--shm-size --ulimit --ipc --network --net --cap-add --device --gpus --privileged --pids-limit")
+_TORCHRUN = _names(
+    "--rdzv-backend --rdzv-conf --rdzv-endpoint --rdzv-id --max-restarts --monitor-interval --log-dir --redirects "
+    "--tee --local-ranks-filter --local-addr --nproc-per-node --nnodes --start-method --role --standalone "
+    "--logs-specs"
+)
 
 
 def added(config: Config, kind: Kind, name: str, value: str) -> Edit | None:
@@ -67,37 +68,45 @@ def _edit(script: Script, config: Config, kind: Kind, name: str, value: str) -> 
 # Variables
 
 
-def _variable(script: Script, config: Config, name: str, value: str) -> Edit | None:
+def _variable(  # noqa: PLR0911 - a return per kind of launch
+    script: Script, config: Config, name: str, value: str
+) -> Edit | None:
     beside = next((placed for placed in reversed(config.settings) if placed.form is Form.RUNTIME_ENV), None)
     if beside is not None:
-        return _runtime_variable(script, config, beside, name, value)
-    launch = next((launch for launch in config.launches if launch.program not in _FAR), None)
-    if launch is None:
-        far = any(launch.program in _FAR for launch in config.launches)
-        return None if far else _export(script, config, name, value, None)
-    if launch.program in _CONTAINERS or (launch.program in _MPI and launch.remote):
-        if launch.forwards is Forwards.NAMED:
-            return _handed_over(script, config, launch, name, value)
+        return _runtime_variable(script, beside, name, value)
+    near = [launch for launch in config.launches if launch.program not in _FAR]
+    if not near:
+        starts = [command.words[0].start for _, _, command in script.programs]
+        return None if config.launches else _export(script, config, name, value, min(starts, default=None))
+    launch = near[0]
+    if any(other.program in _FAR and _holds(other.span, launch.span) for other in config.launches):
+        return None
+    handed = launch.program in _CONTAINERS or (launch.program in _MPI and launch.remote)
+    if handed and launch.forwards is Forwards.NAMED:
+        return _handed_over(script, config, launch, name, value)
     if launch.program in {"srun", "salloc"} and launch.forwards is not Forwards.ALL:
         return _listed(script, config, launch, name, value)
-    if launch.program == "ray job submit" or launch.program == "sbatch":
-        return None
-    driver = next((other for other in config.launches if other.framework == "verl" and other.remote), None)
+    driver = next((other for other in near if other.framework == "verl" and other.remote), None)
     if driver is not None:
-        if not within(config.pins.get("verl", "99"), ">=0.6"):
-            return None
-        return _override(script, _RAY_ENV + name, value, "+")
-    if any(other.remote and other.forwards is not Forwards.ALL for other in config.launches if _arrives(other, name)):
+        # verl before 0.6 has no such key: its runtime_env is fixed in main_ppo.py (verl.ray_init.old).
+        known = within(config.pins.get("verl", "99"), ">=0.6")
+        return _override(script, _RAY_ENV + name, value, "+") if known else None
+    lost = any(other.remote and other.forwards is not Forwards.ALL and not _arrives(other, name) for other in near)
+    if lost or launch.program in {"ray job submit", "sbatch"}:
         return None
-    return _export(script, config, name, value, launch)
+    return _export(script, config, name, value, launch.span.start)
+
+
+def _holds(outer: Span, inner: Span) -> bool:
+    return outer.start <= inner.start and inner.end <= outer.end
 
 
 def _arrives(launch: Launch, name: str) -> bool:
-    """Return whether an exported variable would be lost in a launch."""
-    return not any(name == given or (given[-1:] == "*" and name.startswith(given[:-1])) for given in launch.names)
+    """Return whether an exported variable reaches the processes of a launch that hands over some by name."""
+    return any(name == given or (given[-1:] == "*" and name.startswith(given[:-1])) for given in launch.names)
 
 
-def _runtime_variable(script: Script, config: Config, beside: Placed, name: str, value: str) -> Edit | None:
+def _runtime_variable(script: Script, beside: Placed, name: str, value: str) -> Edit | None:
     """Put a variable beside another of Ray's runtime_env: as an override, or as a pair of its JSON."""
     text = script.text
     written = text[beside.span.start : beside.span.end]
@@ -184,17 +193,18 @@ def _listed(script: Script, config: Config, launch: Launch, name: str, value: st
     return Edit(end, end, f",{name}={value}".encode())
 
 
-def _export(script: Script, config: Config, name: str, value: str, launch: Launch | None) -> Edit | None:
-    """Add `export NAME=VALUE` behind the last export before the first launch, or else in front of that."""
+def _export(script: Script, config: Config, name: str, value: str, launch: int | None) -> Edit | None:
+    """Add `export NAME=VALUE` behind the last export before the first launch, or else in front of that; `launch` is
+    where it begins.
+    """
     quoted = _quoted(value, None)
     if quoted is None:
         return None
     line = f"export {name}={quoted}"
-    limit = launch.span.start if launch else len(script.text)
-    beside = _export_beside(script, config, name, limit)
+    beside = _export_beside(script, config, name, len(script.text) if launch is None else launch)
     if beside is not None:
         return _new_line(config, _line_end(config, beside), line)
-    return _before_launch(script, config, line) if launch else None
+    return None if launch is None else _before_launch(script, config, line)
 
 
 def _export_beside(script: Script, config: Config, name: str, limit: int) -> Command | None:
@@ -244,7 +254,9 @@ def _before_launch(script: Script, config: Config, line: str) -> Edit | None:
     if not starts:
         return None
     start = min(starts)
-    command = next((c for c in script.commands if c.words and c.words[0].start <= start <= c.words[-1].end), None)
+    command = next(
+        (c for c in reversed(script.commands) if c.words and c.words[0].start <= start <= c.words[-1].end), None
+    )
     if command is None or command.unit is not script.unit:
         return None
     at = _line_start(config, command)
@@ -339,14 +351,17 @@ def _at_end(script: Script, command: Command, text: str | None) -> Edit | None:
 
 def _after(script: Script, command: Command, word: Word, text: str, *, own: bool = True) -> Edit:
     """Put an argument behind a word, parted as the command's arguments are: by a blank, or each on its line."""
-    siblings: Sequence[Word] = command.words
-    siblings = next((w.items for w in command.words if w.items and word in w.items), siblings)
-    separators = list(_separators(script.text, siblings, siblings.index(word)))
+    siblings = next((w.items for w in command.words if w.items and word in w.items), command.words)
+    last = siblings.index(word)
+    separators = list(_separators(script.text, siblings, last))
     lines = [separator for separator in separators if "\n" in separator and "#" not in separator]
     if own:
-        lines = lines if separators and any("\n" in separator for separator in separators[-2:]) else []
+        # It goes on a line of its own where the setting has one beside which it is put.
+        pair = text[0] == "-" and " " in text
+        nearest = separators[-2 if pair else -1 :][:1]
+        lines = lines if nearest and "\n" in nearest[0] else []
     separator = lines[-1] if lines else " "
-    return Edit(word.end, word.end, (separator + text).encode("latin-1"))
+    return Edit(word.end, word.end, (separator + text).encode())
 
 
 def _separators(text: str, words: Sequence[Word], last: int) -> Iterator[str]:

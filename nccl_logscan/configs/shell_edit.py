@@ -21,10 +21,11 @@ Fact = tuple[str, str | None, Form, str | None, str | None]
 
 _BARE = re.compile(r"[A-Za-z0-9_@%+=:,./^-]+", re.ASCII)
 _DEFAULT = re.compile(r"""("?)\$\{\w+:?[-=]("[^"]*"|'[^']*'|[^}]*)\}\1""", re.ASCII)
+_SPECIAL = frozenset("\\$`\"'!")
 _BLANK = " \t\r"
 _OPENERS = frozenset({"then", "else", "elif", "do", "{", "(", "if", "while", "until", "!", "time"})
 _JOINED = frozenset({"&&", "||", "|", "|&"})
-_CONTINUED = re.compile(r"[ \t]*\\\r?\n[ \t]*\Z")
+_BLOCK_END = re.compile(r"(?:[ \t\r\n;]|(?<=[ \t\n;])#[^\n]*+)*+(?:(?:fi|done|else|elif|then|do)\b|[})])")
 
 
 def changed(config: Config, placed: Placed, value: str) -> Edit | None:
@@ -48,21 +49,15 @@ def _changed(config: Config, placed: Placed, value: str) -> Edit | None:
     if default:
         start, end = span.start + default.start(2), span.start + default.end(2)
         return Edit(start, end, value.encode()) if _BARE.fullmatch(value) else None
-    around = _quotes_around(script, span)
-    quoted = _as_written(value, raw, around, placed)
-    return None if quoted is None else Edit(span.start, span.end, quoted.encode())
-
-
-def _quotes_around(script: Script, span: Span) -> str:
-    """Return the quotes that a place stands in, outermost first: those of strings that are scripts, and of its word."""
+    if _in_comment(script, span):
+        return Edit(span.start, span.end, value.encode()) if _BARE.fullmatch(value) else None
     command, word = _word_at(script, span)
     if command is None or word is None:
-        return "?"
-    own = script.text[word.start]
-    quotes = command.unit.quotes
-    if own in "\"'" and span.start > word.start and span.end < word.end:
-        quotes += own
-    return quotes
+        return None
+    opening = text[word.start]
+    own = opening if opening in "\"'" and word.start < span.start and span.end < word.end else ""
+    quoted = _as_written(value, raw, command.unit.quotes, own, placed)
+    return None if quoted is None else Edit(span.start, span.end, quoted.encode())
 
 
 def _word_at(script: Script, span: Span) -> tuple[Command | None, Word | None]:
@@ -82,12 +77,17 @@ def _all_words(command: Command) -> Iterator[Word]:
         yield from word.items or ()
 
 
-def _as_written(value: str, raw: str, around: str, placed: Placed) -> str | None:
-    """Return a value as it is to stand in place of `raw`; None where no way is safe."""
-    if placed.form is Form.OVERRIDE or placed.form is Form.RUNTIME_ENV:
-        return _override_written(value, raw, around, placed)
+def _as_written(value: str, raw: str, around: str, own: str, placed: Placed) -> str | None:
+    """Return a value as it is to stand in place of `raw`; None where no way is safe.
+
+    `around` are the quotes of the strings that the command stands in, `own` those of its word.
+    """
+    if placed.form in {Form.OVERRIDE, Form.RUNTIME_ENV}:
+        return _override_written(value, raw, around + own)
     if placed.form is Form.FLAG and " " in value and raw[:1] not in {"'", '"'}:
         return value if all(_BARE.fullmatch(part) for part in value.split(" ")) else None
+    if own:
+        return value if _BARE.fullmatch(value) or (not around and not _SPECIAL & set(value)) else None
     quoted = raw[:1] in {"'", '"'}
     for quote in (raw[:1], '"', "'") if quoted else ("", '"', "'"):
         written = _quoted(value, quote, around)
@@ -98,21 +98,16 @@ def _as_written(value: str, raw: str, around: str, placed: Placed) -> str | None
 
 def _quoted(value: str, quote: str, around: str) -> str | None:
     """Return a value in quotes of a kind ("" for none), where it may stand so inside of those around it."""
-    if quote not in {"'", '"', ""}:
-        quote = ""
     if quote == "":
-        inside_quotes = around[-1:] in {"'", '"'} and around[:-1] == ""
-        if _BARE.fullmatch(value) or (inside_quotes and not {"\\", "$", "`", '"', "'", "!"} & set(value)):
-            return value
-        return None
+        return value if _BARE.fullmatch(value) else None
     if {quote, "\\"} & set(value) or (quote == '"' and {"$", "`", "!"} & set(value)):
         return None
-    if around and (quote in around or {"$", "`", '"', "'"} & set(value)):
+    if around and (quote in around or _SPECIAL & set(value)):
         return None
     return f"{quote}{value}{quote}"
 
 
-def _override_written(value: str, raw: str, around: str, placed: Placed) -> str | None:
+def _override_written(value: str, raw: str, around: str) -> str | None:
     """Return a value of Hydra's: text stays in the quotes that Hydra sees, and those that the shell sees stay."""
     if not _BARE.fullmatch(value):
         return None
@@ -132,10 +127,10 @@ def removed(config: Config, placed: Placed) -> Edit | None:
     return edit if edit and _says(config, edit, placed, None) else None
 
 
-def _removal(script: Script, config: Config, placed: Placed) -> Edit | None:
+def _removal(script: Script, config: Config, placed: Placed) -> Edit | None:  # noqa: PLR0911 - a return per kind of place
     span, text = placed.span, script.text
     if placed.program in {"sbatch", "qsub", "bsub"} and _in_comment(script, span):
-        return _directive_removed(script, config, span, text)
+        return _directive_removed(config, span, text)
     command, words = _words_of(script, span)
     if command is None or not words:
         return _item_removed(text, span)
@@ -166,7 +161,7 @@ def _words_of(script: Script, span: Span) -> tuple[Command | None, list[Word]]:
     return None, []
 
 
-def _directive_removed(script: Script, config: Config, span: Span, text: str) -> Edit | None:
+def _directive_removed(config: Config, span: Span, text: str) -> Edit | None:
     """Take a directive's line out, or one of several options of it."""
     line = config.lines.whole_lines(span)
     if text[line.start : line.end].split()[1:] == text[span.start : span.end].split():
@@ -191,7 +186,9 @@ def _item_removed(text: str, span: Span) -> Edit | None:
     return Edit(span.start, end, b"") if text[span.end : end].strip() == "," else None
 
 
-def _statement_removed(script: Script, config: Config, command: Command) -> Edit | None:
+def _statement_removed(  # noqa: PLR0911 - a return per kind of neighbour
+    script: Script, config: Config, command: Command
+) -> Edit | None:
     """Take a whole command out: its line, with the comment on it, where it stands alone; else itself and its `;`."""
     text = script.text
     if command.targets or command.bodies:
@@ -229,13 +226,7 @@ def _written_line_removed(config: Config, text: str, command: Command) -> Edit |
 
 def _alone_in_block(script: Script, command: Command) -> bool:
     """Return whether a block or subshell would be empty without the command."""
-    if command.before not in _OPENERS and command.before != ")":
-        return False
-    if command.after == ")":
-        return True
-    at = next(at for at, other in enumerate(script.commands) if other is command)
-    follower = script.commands[at + 1] if at + 1 < len(script.commands) else None
-    return follower is not None and follower.words[0].text in {"fi", "done", "}", "else", "elif", "esac"}
+    return command.before in _OPENERS and bool(_BLOCK_END.match(script.text, command.words[-1].end))
 
 
 def _words_removed(config: Config, text: str, siblings: list[Word], words: list[Word]) -> Edit | None:
@@ -299,18 +290,9 @@ def _written_together(other: Placed, placed: Placed) -> bool:
 
 def _encloses(other: Placed, placed: Placed) -> bool:
     """Return whether a setting's value holds another setting: the string of options, the list of --export."""
-    span = other.value_span
-    return (
-        other != placed
-        and span is not None
-        and span != placed.value_span
-        and (
-            span.start <= placed.span.start
-            and placed.span.end <= span.end
-            or other.span.start <= placed.span.start
-            and placed.span.end <= other.span.end
-        )
-    )
+    if other == placed or other.value_span in {None, placed.value_span}:
+        return False
+    return other.span.start <= placed.span.start and placed.span.end <= other.span.end
 
 
 def _fact(placed: Placed) -> Fact:

@@ -1,7 +1,7 @@
 """Shell text into commands and their words, each with its bytes.
 
-Written by hand and not with tree-sitter-bash: that one's error recovery takes time that grows with the square of the
-input (34 s for 200 kB of `a=( a=( ...`, tree-sitter-bash 0.25.1), and a string that holds commands would need a parse of
+Written by hand and not with tree-sitter-bash: its error recovery takes time that grows with the square of the input
+(34 s for 200 kB of `a=( a=( ...`, tree-sitter-bash 0.25.1), and a string that holds commands would need a parse of
 its own. Here no text is an error: what is never closed is read to the end of its line. Text is the file's bytes as
 Latin-1, so that an index of it is a byte's offset.
 """
@@ -24,14 +24,19 @@ _TOKEN = re.compile(
     r"""(?:[ \t\r]|\\\r?\n)*+
     (?: ((?:\d++|\{\w++\})?+(?:<<<|<<-?+|<>|<&|>&|>>|>\||&>>?+|>(?!\()|<(?!\()))  # 1: redirection
       | ((?!\#)[^ \t\r\n\\'"`$;&|<>()]++)(?=[ \t\r\n;&|<>)]|\Z)                   # 2: plain word
-      | (\n)                                                                  # 3
+      | (\n)[ \t\r\n]*+                                                       # 3
       | (\#[^\n]*+)                                                           # 4: comment
       | (\(\()                                                                # 5: arithmetic
       | (;;&?+|;&|&&|\|\||\|&?+|[;&()])                                       # 6: operator
-      | ([^ \t\r\n])                                                          # 7: any other word
+      | ([\w.+~/:@,=-]*+)"([^"\\`$]*+)"(?=[ \t\r\n;&|<>)]|\Z)                  # 7, 8: a word that ends in plain quotes
+      | ("?+)\$(?:(\w++)|\{(\w++)(?:\[@\])?+\})\9(?=[ \t\r\n;&|<>)]|\Z)        # 9-11: a variable
+      | ([^ \t\r\n])                                                          # 12: any other word
     )?""",
     re.VERBOSE | re.ASCII,
 )
+_REDIRECTION, _PLAIN, _NEWLINE, _COMMENT, _ARITHMETIC, _OPERATOR = range(1, 7)
+_QUOTED_TAIL, _OTHER = 8, 12
+_WORDS = frozenset({_PLAIN, _QUOTED_TAIL, 10, 11, _OTHER})
 _PIECE = re.compile(
     r"""([^ \t\r\n\\'"`$;&|<>()]++)                                  # 1: as it stands
     | '([^']*+)'                                                     # 2
@@ -62,6 +67,7 @@ _NESTING = re.compile(r"""\\[\s\S]|['"`]|\$\(|\$\{|[(){}]|(?<=[ \t\n;])\#""")
 _ASSIGNMENT_HEAD = re.compile(r"[A-Za-z_]\w*(?:\[[^\]\s]*\])?\+?=", re.ASCII)
 _ANSI = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|([\s\S]))")
 _ANSI_NAMED = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
+_SECOND = {"case": "in", "function": "{"}
 _OPENERS = frozenset({"if", "then", "elif", "else", "while", "until", "do", "!", "{", "time"})
 
 
@@ -168,27 +174,30 @@ class _Lexer:
         self.offsets = None if isinstance(unit.offsets, range) and unit.offsets[:1] == range(1) else unit.offsets
 
     def run(self) -> None:
-        match, text, size = _TOKEN.match, self.text, len(self.text)
+        match, text, size, comments, at_top = _TOKEN.match, self.text, len(self.text), self.out.comments, self.offsets
         pos = 0
         while pos < size:
             found = match(text, pos)
             assert found is not None
             kind, pos = found.lastindex, found.end()
-            if kind == 2:
-                self._add(self._plain(found.start(2), pos, found[2]))
-            elif kind == 7:
-                word, pos = self._word(found.start(7))
+            if kind == _PLAIN and at_top is None:
+                self._add(Word(found.start(_PLAIN), pos, found[_PLAIN]))
+            elif kind == _NEWLINE:
+                if self.command.words or self.command.targets:
+                    self._end("")
+                if self.pending:
+                    pos = self._bodies(found.end(_NEWLINE))
+            elif kind == _OPERATOR:
+                self._operator(found[_OPERATOR])
+            elif kind == _COMMENT:
+                comments.append(self._span(found.start(_COMMENT), pos))
+            elif kind == _REDIRECTION:
+                pos = self._redirect(found[_REDIRECTION], pos)
+            elif kind == _ARITHMETIC:
+                pos = self._arithmetic(found.start(_ARITHMETIC))
+            elif kind is not None:
+                word, pos = self._token_word(found)
                 self._add(word)
-            elif kind == 3:
-                pos = self._line_end(pos)
-            elif kind == 1:
-                pos = self._redirect(found[1], pos)
-            elif kind == 6:
-                self._operator(found[6])
-            elif kind == 4:
-                self.out.comments.append(self._span(found.start(4), pos))
-            elif kind == 5:
-                pos = self._arithmetic(found.start(5))
         self._end("")
 
     # Words
@@ -198,12 +207,21 @@ class _Lexer:
             return start, end
         return self.offsets[start], self.offsets[end - 1] + 1
 
-    def _plain(self, start: int, end: int, text: str) -> Word:
-        if self.offsets is None:
-            return Word(start, end, text)
-        return Word(self.offsets[start], self.offsets[end - 1] + 1, text)
+    def _token_word(self, found: re.Match[str]) -> tuple[Word, int]:
+        """Return the word that a token is or begins, and where it ends."""
+        kind, end = found.lastindex, found.end()
+        if kind == _PLAIN:
+            start, text, ref = found.start(_PLAIN), found[_PLAIN], None
+        elif kind == _QUOTED_TAIL:
+            start, text, ref = found.start(_QUOTED_TAIL - 1), found[_QUOTED_TAIL - 1] + found[_QUOTED_TAIL], None
+        elif kind == _OTHER:
+            return self._word(found.start(_OTHER))
+        else:
+            start, text, ref = found.start(9), HOLE, found[10] or found[11]
+        first, last = self._span(start, end)
+        return Word(first, last, text, ref), end
 
-    def _word(self, start: int) -> tuple[Word, int]:
+    def _word(self, start: int) -> tuple[Word, int]:  # noqa: PLR0912, PLR0915 - a branch per kind of quoting
         """Return the word that begins at `start`, and where it ends."""
         text, match = self.text, _PIECE.match
         parts: list[str] = []
@@ -214,7 +232,7 @@ class _Lexer:
         while found := match(text, pos):
             kind = found.lastindex
             begin, pos = pos, found.end()
-            if kind == 1 or kind == 2:
+            if kind in {1, 2}:
                 parts.append(found[kind])
             elif kind == 3:
                 inner = found[3]
@@ -252,7 +270,8 @@ class _Lexer:
                     break
                 items, pos = self._array(pos)
             else:
-                self._fault(begin)
+                if found[12] == "'":
+                    self._fault(begin)
                 parts.append(found[12])
         if pos == start:
             pos += 1
@@ -296,12 +315,10 @@ class _Lexer:
             found = _TOKEN.match(self.text, pos)
             assert found is not None
             kind, pos = found.lastindex, found.end()
-            if kind == 2:
-                items.append(self._plain(found.start(2), pos, found[2]))
-            elif kind == 7:
-                word, pos = self._word(found.start(7))
+            if kind in _WORDS:
+                word, pos = self._token_word(found)
                 items.append(word)
-            elif kind not in {3, 4, None}:
+            elif kind not in {_NEWLINE, _COMMENT, None}:
                 closed = found[kind] == ")"
                 pos = pos if closed else found.start(kind)
                 break
@@ -341,18 +358,19 @@ class _Lexer:
 
     def _add(self, word: Word) -> None:
         words = self.command.words
+        if not words and self.pattern:
+            self.pattern = word.text != "esac"
+            return
         if not words:
-            if self.pattern:
-                if word.text == "esac":
-                    self.pattern = False
-                return
             if word.text in _OPENERS and word.end - word.start == len(word.text):
                 self.before = word.text
                 return
             self.command.before = self.before
-        elif word.text == "in" and words[0].text == "case" and len(words) == 2:
-            self.command.words = []
-            self.pattern = True
+        elif len(words) == 2 and word.text == _SECOND.get(words[0].text):
+            # What follows is a list of patterns, or the body of a function.
+            words.clear()
+            self.pattern = word.text == "in"
+            self.before = word.text
             return
         words.append(word)
 
@@ -375,14 +393,15 @@ class _Lexer:
             self.before = operator
             return
         if operator == "(":
-            if len(self.command.words) == 1:
+            words = self.command.words
+            if len(words) == 1 or (len(words) == 2 and words[0].text == "function"):
                 # NAME ( ) begins a function, and is no command.
-                self.command.words.clear()
+                words.clear()
         self._end(operator)
         self.pattern = operator in {";;", ";&", ";;&"}
 
-    def _line_end(self, pos: int) -> int:
-        self._end("")
+    def _bodies(self, pos: int) -> int:
+        """Take the here-documents that begin at `pos`, and return where the shell reads on."""
         for delimiter, quoted, stripped, command in self.pending:
             end, after = self._body_end(pos, delimiter, stripped)
             command.bodies.append(Body(pos, end, quoted))
@@ -407,14 +426,11 @@ class _Lexer:
         """Take a redirection with its target, and return where it ends."""
         found = _TOKEN.match(self.text, pos)
         assert found is not None
-        if found.lastindex == 2:
-            word, end = self._plain(found.start(2), found.end(), found[2]), found.end()
-        elif found.lastindex == 7:
-            word, end = self._word(found.start(7))
-        else:
+        if found.lastindex not in _WORDS:
             return pos
+        word, end = self._token_word(found)
         if operator.endswith(("<<", "<<-")):
-            raw = self.text[found.start(found.lastindex) : end]
+            raw = self.text[pos:end].strip(" \t")
             self.pending.append((word.text, raw != word.text, operator.endswith("-"), self.command))
         elif ">" in operator and "&" not in operator[:-1]:
             self.command.targets.append(word)
@@ -425,35 +441,35 @@ class _Lexer:
         return end if end > 0 else start + 2
 
 
-def _nest(text: str, found: re.Match[str], stack: list[str], limit: int) -> int:
-    """Open or close what the token found does, and return where to read on."""
-    token, pos = found[0], found.end()
+def _nest(text: str, found: re.Match[str], stack: list[str], limit: int) -> int:  # noqa: PLR0912 - a branch per bracket
+    """Open or close what the mark found does, and return where to read on."""
+    mark, pos = found[0], found.end()
     top = stack[-1] if stack else ""
-    if token == "'":
+    if mark == "'":
         if top == '"' or (top == "}" and '"' in stack[-2:-1]):
             return pos
         close = text.find("'", pos, limit)
         return close + 1 if close >= 0 else limit + 1
-    if token == "#":
+    if mark == "#":
         if top != ")":
             return pos
         line_end = text.find("\n", pos, limit)
         return line_end if line_end >= 0 else limit
-    if token == '"':
+    if mark == '"':
         if top == '"':
             stack.pop()
         else:
             stack.append('"')
-    elif token == "`":
+    elif mark == "`":
         if "`" in stack:
             del stack[stack.index("`") :]
         else:
             stack.append("`")
-    elif token == "$(" or (token == "(" and top in {"", ")", "`"}):
+    elif mark == "$(" or (mark == "(" and top in {"", ")", "`"}):
         stack.append(")")
-    elif token == "${":
+    elif mark == "${":
         stack.append("}")
-    elif token == top:
+    elif mark == top:
         stack.pop()
     return pos
 

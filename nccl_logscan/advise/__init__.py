@@ -1,0 +1,1 @@
+"""From a run's size, network and framework to the settings that it needs, those it does not, and why."""
