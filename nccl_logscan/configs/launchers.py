@@ -91,8 +91,8 @@ def _env(script: Script, rest: Rest, command: Command) -> Rest:  # noqa: ARG001 
     for option in found:
         if option.name in {"-u", "--unset"} and option.value and HOLE not in option.value:
             script.place(option.value, None, Kind.ENV, Form.UNSET, option.start, option.end)
-    while at < len(rest) and script.assigns(rest[at]):
-        script.assign(rest[at], Form.COMMAND_PREFIX)
+    # env takes any word with a = for a variable, also one in quotes.
+    while at < len(rest) and script.assign(rest[at], Form.COMMAND_PREFIX):
         at += 1
     return rest[at:]
 

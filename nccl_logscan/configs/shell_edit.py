@@ -49,7 +49,7 @@ def _changed(config: Config, placed: Placed, value: str) -> Edit | None:
     if default:
         start, end = span.start + default.start(2), span.start + default.end(2)
         return Edit(start, end, value.encode()) if _BARE.fullmatch(value) else None
-    if _in_comment(script, span):
+    if _in_comment(script, span) or _is_line(config, placed):
         return Edit(span.start, span.end, value.encode()) if _BARE.fullmatch(value) else None
     command, word = _word_at(script, span)
     if command is None or word is None:
@@ -129,6 +129,9 @@ def removed(config: Config, placed: Placed) -> Edit | None:
 
 def _removal(script: Script, config: Config, placed: Placed) -> Edit | None:  # noqa: PLR0911 - a return per kind of place
     span, text = placed.span, script.text
+    if _is_line(config, placed):
+        line = config.lines.whole_lines(span)
+        return Edit(line.start, line.end, b"")
     if placed.program in {"sbatch", "qsub", "bsub"} and _in_comment(script, span):
         return _directive_removed(config, span, text)
     command, words = _words_of(script, span)
@@ -145,6 +148,13 @@ def _removal(script: Script, config: Config, placed: Placed) -> Edit | None:  # 
         return _statement_removed(script, config, command)
     siblings = next((w.items for w in command.words if w.items and words[0] in w.items), command.words)
     return _words_removed(config, text, list(siblings), words)
+
+
+def _is_line(config: Config, placed: Placed) -> bool:
+    """Return whether a setting is a whole line of a here-document for nccl.conf."""
+    line = config.lines.whole_lines(placed.span)
+    text = config.data[placed.span.start : placed.span.end]
+    return placed.form is Form.NCCL_CONF and config.data[line.start : line.end].rstrip(b"\r\n") == text
 
 
 def _in_comment(script: Script, span: Span) -> bool:

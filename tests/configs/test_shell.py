@@ -72,6 +72,9 @@ def written(config: Config, placed: Placed) -> tuple[str, str | None]:
         ("bash <<-EOF\n\texport X=1\n\tEOF\n", "1", Form.EXPORT, "export X=1", "1"),
         ("sbatch <<EOF\n#!/bin/bash\nexport X=\\$Y\nEOF\n", None, Form.EXPORT, "export X=\\$Y", "\\$Y"),
         ("cat > .deepspeed_env <<EOF\nX=1\nEOF\n", "1", Form.ENV_FILE, "X=1", "1"),
+        ("cat > /etc/nccl.conf <<EOF\nX=a b\nEOF\n", "a b", Form.NCCL_CONF, "X=a b", "a b"),
+        ('V=("X=a b" -u Y)\nenv "${V[@]}" python t.py\n', "a b", Form.COMMAND_PREFIX, '"X=a b"', "a b"),
+        ('declare -a V=(X=1)\nenv "${V[@]}" python t.py\n', "1", Form.COMMAND_PREFIX, "X=1", "1"),
         ('echo "X=1" >> /etc/nccl.conf\n', "1", Form.NCCL_CONF, '"X=1"', "1"),
     ],
 )
@@ -125,6 +128,7 @@ FLAGS = [
     ("srun --kill-on-bad-exit=1 python t.py", "--kill-on-bad-exit", "1", "srun", "slurm"),
     ("#SBATCH --mem=0\ntrue", "--mem", "0", "sbatch", "slurm"),
     ("#SBATCH -N 2  # two\ntrue", "-N", "2", "sbatch", "slurm"),
+    ("cat <<EOF | sbatch\n#!/bin/bash\n#SBATCH --mem=0\nEOF", "--mem", "0", "sbatch", "slurm"),
     ("#PBS -q gpu\ntrue", "-q", "gpu", "qsub", "pbs"),
     ("mpirun -np 8 --mca btl ^openib python t.py", "--mca btl", "^openib", "mpirun", "openmpi"),
     ("docker run --shm-size=16g img python t.py", "--shm-size", "16g", "docker", "docker"),

@@ -60,6 +60,7 @@ def add(script: str, kind: Kind, name: str, value: str) -> str | None:
         ("ray job submit --runtime-env-json='{\"env_vars\": {\"X\": \"1\"}}' -- python t.py\n", "2",
          "ray job submit --runtime-env-json='{\"env_vars\": {\"X\": \"2\"}}' -- python t.py\n"),
         ("X=1 python t.py\n", "2", "X=2 python t.py\n"),
+        ("cat <<EOF > nccl.conf\nX=1\nEOF\n", "2", "cat <<EOF > nccl.conf\nX=2\nEOF\n"),
         ("export X=1\r\n", "2", "export X=2\r\n"),
     ],
 )  # fmt: skip
@@ -109,6 +110,8 @@ def test_no_change_is_made_where_none_is_sure():
         ("srun --export=ALL,X=1 t\n", "srun --export=ALL t\n"),
         ("bash -c 'export X=1; t'\n", "bash -c 't'\n"),
         ("cat <<EOF > r.sh\na\nexport X=1\nEOF\n", "cat <<EOF > r.sh\na\nEOF\n"),
+        ("cat <<EOF > nccl.conf\nX=1\nEOF\n", "cat <<EOF > nccl.conf\nEOF\n"),
+        ("cat <<EOF > .env\nX=1\nY=2\nEOF\n", "cat <<EOF > .env\nY=2\nEOF\n"),
         ("unset X\nb\n", "b\n"),
         ("env -u X b\n", "env b\n"),
         ("docker run -e X=1 -e Y img\n", "docker run -e Y img\n"),
