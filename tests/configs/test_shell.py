@@ -33,6 +33,8 @@ def written(config: Config, placed: Placed) -> tuple[str, str | None]:
         ('export X="a b" # why\n', "a b", Form.EXPORT, 'export X="a b"', '"a b"'),
         ("export A=1 X='q r' B=2\n", "q r", Form.EXPORT, "X='q r'", "'q r'"),
         ("export A=1 \\\n  X=2\n", "2", Form.EXPORT, "X=2", "2"),
+        ("export X=$Y\\\n  B=2\n", None, Form.EXPORT, "X=$Y", "$Y"),
+        ("export X=1\\\n2\n", "12", Form.EXPORT, "export X=1\\\n2", "1\\\n2"),
         ("export X=$'a\\tb'\n", "a\tb", Form.EXPORT, "export X=$'a\\tb'", "$'a\\tb'"),
         ('export X=a"b c"\\ d\n', "ab c d", Form.EXPORT, 'export X=a"b c"\\ d', 'a"b c"\\ d'),
         ("export X=$Y\n", None, Form.EXPORT, "export X=$Y", "$Y"),
