@@ -437,7 +437,7 @@ class _Lexer:
         if found.lastindex not in _WORDS:
             return pos
         word, end = self._token_word(found)
-        if operator.endswith(("<<", "<<-")):
+        if operator.endswith(("<<", "<<-")) and not operator.endswith("<<<"):
             raw = self.text[pos:end].strip(" \t")
             self.pending.append((word.text, raw != word.text, operator.endswith("-"), self.command))
         elif ">" in operator and "&" not in operator[:-1]:

@@ -35,6 +35,7 @@ def written(config: Config, placed: Placed) -> tuple[str, str | None]:
         ("export A=1 \\\n  X=2\n", "2", Form.EXPORT, "X=2", "2"),
         ("export X=$Y\\\n  B=2\n", None, Form.EXPORT, "X=$Y", "$Y"),
         ("export X=1\\\n2\n", "12", Form.EXPORT, "export X=1\\\n2", "1\\\n2"),
+        ('read -r A <<< "$B"\nexport X=1\n', "1", Form.EXPORT, "export X=1", "1"),
         ("export X=$'a\\tb'\n", "a\tb", Form.EXPORT, "export X=$'a\\tb'", "$'a\\tb'"),
         ('export X=a"b c"\\ d\n', "ab c d", Form.EXPORT, 'export X=a"b c"\\ d', 'a"b c"\\ d'),
         ("export X=$Y\n", None, Form.EXPORT, "export X=$Y", "$Y"),
