@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from nccl_logscan.catalogue.model import Kind
+from nccl_logscan.configs.here_documents import Document, launches_within, name_of_document, settings_within
 from nccl_logscan.configs.model import Form, Forwards, Launch, LineIndex, Placed
 from nccl_logscan.configs.shell_words import HOLE, Body, Command, Unit, Word, lex, unicode, whole
 from nccl_logscan.position import Span
@@ -48,6 +49,7 @@ class Script:
 
     def __init__(self, name: str, data: bytes, lines: LineIndex, invoke: Invoke, directives: Directives) -> None:
         self.name = name
+        self.data = data
         self.lines = lines
         self.unit = whole(data)
         self.text = self.unit.text
@@ -64,6 +66,7 @@ class Script:
         self.exported: set[str] = set()
         self.bare_exports: dict[str, Span] = {}
         self.command: Command | None = None
+        self.documents: list[Document] = []
         self.programs: list[tuple[str | None, str | None, Command]] = []
         self._options_held: dict[int, Sequence[Word]] = {}
         self.comments: list[tuple[int, int]] = []
@@ -363,20 +366,27 @@ class Script:
             return
         text = command.unit.text[bounds[0] : bounds[1]]
         programs = {word.text.rpartition("/")[2] for word in command.words[:4]}
-        target = next((unicode(word.text) for word in command.targets), "")
+        target = next((unicode(self.literal(word)) for word in command.targets), "")
         if "tee" in programs:
-            target = target or unicode(command.words[-1].text)
+            target = target or unicode(self.literal(command.words[-1]))
         offsets = command.unit.offsets[bounds[0] : bounds[1]]
         quotes = command.unit.quotes
         if target.endswith("nccl.conf") and isinstance(offsets, range):
             self._read_nccl_conf(text, offsets.start)
         elif _ENV_FILE_NAME.search(target):
             self._read_env_lines(Unit(text, offsets, quotes))
+        elif isinstance(offsets, range) and (name := name_of_document(target, programs, text)):
+            self._read_document(Document(name, offsets.start, offsets.stop, body.quoted))
         elif programs & _READERS or _SCRIPT_NAME.search(target) or _SHELL_BODY.match(text):
             if body.quoted:
                 self.read(Unit(text, offsets, quotes))
             else:
                 self.read(_unescaped(text, offsets, "\\$`", quotes + "<"))
+
+    def _read_document(self, document: Document) -> None:
+        self.documents.append(document)
+        self.settings += settings_within(document, self.name, self.data, self.lines)
+        self.launches += launches_within(document, self.name, self.data, self.lines)
 
     def _read_nccl_conf(self, text: str, start: int) -> None:
         """Take the lines of a file for NCCL: a name, all that follows the = as it stands."""

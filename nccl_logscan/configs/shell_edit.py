@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from nccl_logscan.configs.edit import Edit, applied
+from nccl_logscan.configs.here_documents import Document, edit_within
 from nccl_logscan.configs.model import Config, Form, Placed
 from nccl_logscan.configs.script import OPTION_TEXT, Script
 from nccl_logscan.configs.script_reading import collected, read_script
@@ -36,13 +37,16 @@ def changed(config: Config, placed: Placed, value: str) -> Edit | None:
     return edit if edit and _says(config, edit, placed, value) else None
 
 
-def _changed(config: Config, placed: Placed, value: str) -> Edit | None:
+def _changed(config: Config, placed: Placed, value: str) -> Edit | None:  # noqa: PLR0911 - a return per kind of place
     span = placed.value_span
     if span is None:
         if placed.form is Form.LAUNCHER_OPTION and placed.kind.value == "env" and _BARE.fullmatch(value):
             return Edit(placed.span.end, placed.span.end, f"={value}".encode())
         return None
     script = collected(config.name, config.data)
+    document = _document_of(script, placed)
+    if document is not None:
+        return edit_within(document, config, placed, value)
     text = script.text
     raw = text[span.start : span.end]
     default = _DEFAULT.fullmatch(raw)
@@ -129,6 +133,9 @@ def removed(config: Config, placed: Placed) -> Edit | None:
 
 def _removal(script: Script, config: Config, placed: Placed) -> Edit | None:  # noqa: PLR0911 - a return per kind of place
     span, text = placed.span, script.text
+    document = _document_of(script, placed)
+    if document is not None:
+        return edit_within(document, config, placed, None)
     if _is_line(config, placed):
         line = config.lines.whole_lines(span)
         return Edit(line.start, line.end, b"")
@@ -148,6 +155,12 @@ def _removal(script: Script, config: Config, placed: Placed) -> Edit | None:  # 
         return _statement_removed(script, config, command)
     siblings = next((w.items for w in command.words if w.items and words[0] in w.items), command.words)
     return _words_removed(config, text, list(siblings), words)
+
+
+def _document_of(script: Script, placed: Placed) -> Document | None:
+    """Return the here-document of another syntax that a setting stands in."""
+    span = placed.span
+    return next((d for d in script.documents if d.start <= span.start and span.end <= d.end), None)
 
 
 def _is_line(config: Config, placed: Placed) -> bool:

@@ -291,6 +291,25 @@ def test_what_nothing_closes_is_a_fault_and_the_rest_is_read():
     assert config.faults == ("line 1: what opens here is closed nowhere",)
 
 
+@pytest.mark.parametrize(
+    ("script", "name", "value", "syntax_form"),
+    [
+        ('cat > ds.json <<EOF\n{"fp16": {"initial_scale_power": 32}}\nEOF\n', "fp16.initial_scale_power", "32",
+         Form.MAPPING),
+        ('C="./ds.json"\ncat <<EOT > $C\n{\n  "fp16": {"enabled": $X}\n}\nEOT\n', "fp16.enabled", None, Form.MAPPING),
+        ("python - <<'EOF'\nimport os\nos.environ['NCCL_DEBUG'] = 'INFO'\nEOF\n", "NCCL_DEBUG", "INFO",
+         Form.PYTHON_ENVIRON),
+        ("cat > r.yaml <<EOF\nenv_vars:\n  NCCL_DEBUG: INFO\nEOF\n", "NCCL_DEBUG", "INFO", Form.RUNTIME_ENV),
+    ],
+)  # fmt: skip
+def test_files_of_other_kinds_that_the_script_writes(script, name, value, syntax_form):
+    config = read(script)
+    placed = the(config, name)
+    assert placed.value == value
+    assert placed.form in {syntax_form, Form.ENV_MAPPING}
+    assert config.data[: placed.span.start].count(b"\n") + 1 == placed.at.line
+
+
 def test_settings_come_in_the_order_of_the_file():
     config = read('A=(--z 1)\nexport X=1\npython t.py "${A[@]}" --y 2\nexport W=1\n')
     starts = [placed.span.start for placed in config.settings]

@@ -78,6 +78,13 @@ def test_other_changes():
     assert change("ulimit -n 1024\n", "ulimit -n", "65536") == "ulimit -n 65536\n"
 
 
+def test_a_json_in_a_here_document_is_edited_as_json():
+    script = 'cat > ds.json <<EOF\n{\n  "a": {"b": 1},\n  "c": "$D"\n}\nEOF\ndeepspeed t.py\n'
+    assert change(script, "a.b", "2") == script.replace('"b": 1', '"b": 2')
+    assert remove(script, "a.b") == script.replace('  "a": {"b": 1},\n', '  "a": {},\n')
+    assert change(script, "c", "$E") is None
+
+
 def test_no_change_is_made_where_none_is_sure():
     assert change("bash -c \"bash -c 'X=1 t'\"\n", "X", "a b") is None
     assert change("X+=1\n", "X", "2") is None
