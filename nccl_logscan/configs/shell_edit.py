@@ -65,12 +65,12 @@ def _changed(config: Config, placed: Placed, value: str) -> Edit | None:  # noqa
 
 
 def _word_at(script: Script, span: Span) -> tuple[Command | None, Word | None]:
-    """Return the innermost word that holds a place, with its command."""
+    """Return the innermost word in which a place begins, with its command."""
     best: tuple[Command | None, Word | None] = (None, None)
     smallest = len(script.text) + 1
     for command in script.commands:
         for word in _all_words(command):
-            if word.start <= span.start and span.end <= word.end and word.end - word.start <= smallest:
+            if word.start <= span.start <= word.end and word.end - word.start <= smallest:
                 best, smallest = (command, word), word.end - word.start
     return best
 
@@ -88,7 +88,7 @@ def _as_written(value: str, raw: str, around: str, own: str, placed: Placed) -> 
     """
     if placed.form in {Form.OVERRIDE, Form.RUNTIME_ENV}:
         return _override_written(value, raw, around + own)
-    if placed.form is Form.FLAG and " " in value and raw[:1] not in {"'", '"'}:
+    if placed.form is Form.FLAG and raw[:1] not in {"'", '"'} and (" " in value or len(raw.split()) > 1):
         return value if all(_BARE.fullmatch(part) for part in value.split(" ")) else None
     if own:
         return value if _BARE.fullmatch(value) or (not around and not _SPECIAL & set(value)) else None

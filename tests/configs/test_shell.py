@@ -45,6 +45,8 @@ def written(config: Config, placed: Placed) -> tuple[str, str | None]:
         ("export X=\n", "", Form.EXPORT, "export X=", ""),
         ("declare -x X=1\n", "1", Form.EXPORT, "declare -x X=1", "1"),
         ("typeset -x X=1\n", "1", Form.EXPORT, "typeset -x X=1", "1"),
+        (': "${X:=1}"\n', "1", Form.ASSIGNMENT, ': "${X:=1}"', "1"),
+        (": ${X:=1}\nexport X\n", "1", Form.EXPORT, ": ${X:=1}", "1"),
         ("readonly X=1\n", "1", Form.ASSIGNMENT, "readonly X=1", "1"),
         ("X=1\n", "1", Form.ASSIGNMENT, "X=1", "1"),
         ("X=1\nexport X\n", "1", Form.EXPORT, "X=1", "1"),
@@ -209,6 +211,15 @@ def test_variables_that_launchers_hand_over():
     for script, (value, program) in cases.items():
         placed = the(read(script + "\n"), "X")
         assert (placed.value, placed.program, placed.form) == (value, program, Form.LAUNCHER_OPTION), script
+
+
+def test_json_of_ray_job_submit_in_a_variable():
+    script = (
+        'J="{\\"env_vars\\": {\\"X\\": \\"1\\", \\"Y\\": \\"$A\\"}}"\nray job submit --runtime-env-json="$J" -- ./t\n'
+    )
+    config = read(script)
+    assert (the(config, "X").value, the(config, "Y").value) == ("1", None)
+    assert config.launches[0].names == {"X", "Y"}
 
 
 def test_json_of_ray_job_submit():

@@ -78,6 +78,13 @@ def test_other_changes():
     assert change("ulimit -n 1024\n", "ulimit -n", "65536") == "ulimit -n 65536\n"
 
 
+def test_a_value_of_several_words_is_not_quoted_within_quotes():
+    script = 'A="--a 1 $B"\npython t.py $A\n'
+    assert change(script, "--a", "it's") is None
+    assert change(script, "--a", "7") == 'A="--a 7"\npython t.py $A\n'
+    assert change(': "${X:=1}"\n', "X", "2") == ': "${X:=2}"\n'
+
+
 def test_a_json_in_a_here_document_is_edited_as_json():
     script = 'cat > ds.json <<EOF\n{\n  "a": {"b": 1},\n  "c": "$D"\n}\nEOF\ndeepspeed t.py\n'
     assert change(script, "a.b", "2") == script.replace('"b": 1', '"b": 2')
