@@ -42,6 +42,7 @@ _ALL_NAMES = frozenset({"ALL", "all"})
 _PASSED_BY_MPI = frozenset({"OMPI_*", "PMIX_*"})
 _PASSED_BY_DEEPSPEED = frozenset({"MLFLOW*", "PYTHON*", "MV2*", "UCX*", "NCCL*"})
 
+_DEFAULT = re.compile(r'"?\$\{([A-Za-z_]\w*):?=([^}"$`]*)\}"?', re.ASCII)
 _PAIRED = frozenset({"mca", "gmca", "prtemca", "omca", "genv", "env"})
 _TORCH_MODULES = frozenset({"torch.distributed.run", "torch.distributed.launch", "torch.distributed.launcher"})
 _PROGRAMS = frozenset({"vllm", "sglang", "llamafactory-cli", "swift", "axolotl", "trl", "tune", "litgpt", "colossalai"})
@@ -91,8 +92,8 @@ def _env(script: Script, rest: Rest, command: Command) -> Rest:  # noqa: ARG001 
     for option in found:
         if option.name in {"-u", "--unset"} and option.value and HOLE not in option.value:
             script.place(option.value, None, Kind.ENV, Form.UNSET, option.start, option.end)
-    while at < len(rest) and script.assigns(rest[at]):
-        script.assign(rest[at], Form.COMMAND_PREFIX)
+    # env takes any word with a = for a variable, also one in quotes.
+    while at < len(rest) and script.assign(rest[at], Form.COMMAND_PREFIX):
         at += 1
     return rest[at:]
 
@@ -170,6 +171,26 @@ def _set(script: Script, rest: Rest, command: Command) -> Rest:  # noqa: ARG001 
         script.exports_all = "+o" not in texts
     elif any(text.startswith("+") and "a" in text for text in texts):
         script.exports_all = False
+    return ()
+
+
+def _default(script: Script, rest: Rest, command: Command) -> Rest:  # noqa: ARG001 - a Handler
+    """Take `: ${NAME:=value}`, which sets a variable where it has none."""
+    for word in rest[1:]:
+        found = _DEFAULT.fullmatch(script.text, word.start, word.end)
+        if found:
+            script.unexported.setdefault(found[1], []).append(len(script.settings))
+            script.place(
+                found[1],
+                found[2],
+                Kind.ENV,
+                Form.ASSIGNMENT,
+                rest[0].start if len(rest) == 2 else word.start,
+                word.end,
+                found.start(2),
+                found.end(2),
+                fallback=True,
+            )
     return ()
 
 
@@ -427,6 +448,7 @@ _HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(("export", "declare", "typeset", "readonly", "local"), _export),
     "unset": _unset,
     "set": _set,
+    ":": _default,
     "eval": _eval,
     **dict.fromkeys(("bash", "sh", "zsh", "ksh", "dash"), _shell),
     "torchrun": _torchrun,
