@@ -20,6 +20,7 @@ _MOST = 50_000
 """How many settings of one file are looked at: the rest is data, no configuration."""
 
 _PAIR = re.compile(r"([A-Z_][A-Z0-9_]*)(?:=(.*))?", re.DOTALL)
+_DEFAULT = re.compile(r"\$\{\w{1,100}:?-([^${}]{0,1000})\}")
 _TRUE = frozenset({"true", "yes", "on", "y"})
 _EXPANSION = re.compile(r"\$\{|\$\(|\{\{")
 
@@ -212,7 +213,10 @@ class _Placing:
     ) -> None:
         if len(name) > _LONGEST_PATH or len(self.placed) >= _MOST:
             return
-        if scalar and (scalar.opaque or (value is not None and "{" in value + "(" and _EXPANSION.search(value))):
+        default = _DEFAULT.fullmatch(value or "") if where.framework == "docker" and kind is Kind.ENV else None
+        if default:
+            value = default[1]
+        elif scalar and (scalar.opaque or (value is not None and "{" in value + "(" and _EXPANSION.search(value))):
             value = None
         self.placed.append(
             Placed(
@@ -226,6 +230,7 @@ class _Placing:
                 value_span=Span(scalar.start, scalar.end) if scalar else None,
                 scalar=scalar.type if scalar else "text",
                 framework=where.framework,
+                fallback=default is not None,
             )
         )
 

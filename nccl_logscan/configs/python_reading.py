@@ -152,7 +152,8 @@ class _Reading:
             case "os.environ.setdefault" | "os.putenv":
                 key = text_of(first, self._data)
                 if key and len(given) > 1:
-                    self._place(key, Kind.ENV, Form.PYTHON_ENVIRON, node, given[1])
+                    sets = name == "os.putenv"
+                    self._place(key, Kind.ENV, Form.PYTHON_ENVIRON, node, given[1], fallback=not sets)
             case "os.environ.pop" | "os.unsetenv":
                 if key := text_of(first, self._data):
                     self._place(key, Kind.ENV, Form.UNSET, node, None)
@@ -243,12 +244,15 @@ class _Reading:
         whole: tree_sitter.Node,
         value: tree_sitter.Node | None,
         framework: str | None = None,
+        *,
+        fallback: bool = False,
     ) -> None:
         start = whole.start_byte
         if start in self._seen or (value is not None and value.type == "ERROR"):
             return
         self._seen.add(start)
         said = self._worth(value) if value is not None else Worth(None)
+        begin, end = said.at or ((value.start_byte, value.end_byte) if value is not None else (0, 0))
         self.placed.append(
             Placed(
                 name=name,
@@ -258,17 +262,32 @@ class _Reading:
                 at=self._lines.position(self._name, start),
                 column=self._lines.column_of(start),
                 span=Span(start, whole.end_byte),
-                value_span=Span(value.start_byte, value.end_byte) if value is not None else None,
+                value_span=Span(begin, end) if value is not None else None,
                 scalar=said.type,
                 framework=framework,
+                fallback=fallback or said.fallback,
             )
         )
 
     def _worth(self, value: tree_sitter.Node) -> Worth:
         """Return what a value is worth; a name of an imported module (torch.bfloat16) is as good as a literal."""
         said = worth(value, self._data)
+        if value.type == "call" and said.text is None:
+            return self._got(value)
         name = dotted(value, self._data) if said.text is None and value.type == "attribute" else None
         return Worth(name) if name and name.partition(".")[0] in self._imported else said
+
+    def _got(self, call: tree_sitter.Node) -> Worth:
+        """os.environ.get("X", "5") → 5, which holds where the caller's environment has no other."""
+        arguments = call.child_by_field_name("arguments")
+        given = arguments.named_children if arguments is not None else []
+        name = self._meant(call.child_by_field_name("function"))
+        if name not in ("os.environ.get", "os.getenv") or len(given) != 2:
+            return Worth(None)
+        text = text_of(given[1], self._data)
+        return (
+            Worth(text, fallback=True, at=(given[1].start_byte, given[1].end_byte)) if text is not None else Worth(None)
+        )
 
     def _shell(self, node: tree_sitter.Node | None) -> None:
         """Place what a command given to a shell as one plain string sets."""

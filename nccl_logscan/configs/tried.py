@@ -18,10 +18,12 @@ def adds_just(config: Config, edit: Edit, name: str, value: str, times: int) -> 
 def changes_just(config: Config, edit: Edit, placed: Placed, value: str | None) -> bool:
     """Return whether the file with the edit sets the same but for the one setting, which has the value or is gone."""
     gone, come = _compared(config, edit)
+    if value is None:
+        # With a keyword goes what the call that is its value was given.
+        within = {one.name for one in config.settings if placed.span.start <= one.span.start < placed.span.end}
+        return not come and any(said[0] == placed.name for said in gone) and all(said[0] in within for said in gone)
     if gone.total() > 1 or any(said[0] != placed.name for said in gone):
         return False
-    if value is None:
-        return not come and gone.total() == 1
     return come.total() <= 1 and all(said[:2] == (placed.name, value) for said in come)
 
 

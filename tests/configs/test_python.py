@@ -58,7 +58,10 @@ def test_a_variable_is_seen_however_it_is_set(text, value, form):
 
 
 def test_a_calls_keywords_are_settings():
-    text = "from transformers import TrainingArguments as T\nimport torch\nT(ddp_timeout=30 * 60, bf16=True, lr=-1e-5, x=None, s='a', d=torch.bfloat16, y=args.y)\n"
+    text = (
+        "from transformers import TrainingArguments as T\nimport torch\n"
+        "T(ddp_timeout=30 * 60, bf16=True, lr=-1e-5, x=None, s='a', d=torch.bfloat16, y=args.y)\n"
+    )
     found = {placed.name: (placed.value, placed.scalar, placed.framework) for placed in read("a.py", text).settings}
     assert found == {
         "TrainingArguments(ddp_timeout=)": ("1800", "integer", "transformers"),
@@ -168,3 +171,16 @@ def test_any_bytes_give_a_result(data):
 @pytest.mark.parametrize("text", ["(" * 100_000, "{" * 100_000, "f(a=" * 50_000, "not " * 100_000, "env={**" * 50_000])
 def test_a_hostile_file_gives_a_result(text):
     assert read("a.py", text).faults == ()
+
+
+@pytest.mark.parametrize("call", ["os.environ.get('NCCL_A', 'x')", "os.getenv('NCCL_A', 'x')"])
+def test_a_default_is_a_value_that_may_be_overridden(call):
+    text = f"import os\nos.environ['NCCL_A'] = {call}\n"
+    placed = setting(read("a.py", text), "NCCL_A")
+    assert (placed.value, placed.fallback) == ("x", True)
+    assert changed("a.py", text, "NCCL_A", "y") == text.replace("'x'", "'y'")
+    assert setting(read("a.py", "import os\nos.environ.setdefault('NCCL_A', 'x')\n"), "NCCL_A").fallback
+
+
+def test_a_power_is_worth_its_number():
+    assert settings("a.py", "GradScaler(init_scale=2.0**16)") == {"GradScaler(init_scale=)": "65536.0"}
