@@ -6,9 +6,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
-from nccl_logscan.catalogue.load import Catalogue, written_form
+from nccl_logscan.catalogue.load import Catalogue, catalogue, written_form
 from nccl_logscan.catalogue.model import Kind, Option
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Config, Form, Placed
@@ -60,7 +60,7 @@ class Made:
     def key(self) -> str:
         """The setting's name as the catalogue writes it: `--ddp_timeout` is --ddp-timeout, `a.f(x=)` is f(x=)."""
         name = self.placed.name
-        return name if self.placed.kind is Kind.ENV else written_form(name)
+        return name if self.placed.kind is Kind.ENV else _written(name)
 
     @property
     def is_given(self) -> bool:
@@ -99,8 +99,7 @@ class Job:
         is_variable = placed.kind is Kind.ENV
         if placed.framework is None and not is_variable and placed.name.count(".") < _TELLING_DOTS:
             return ()
-        found = self.catalogue.options_called(placed.name, None if is_variable else placed.framework)
-        return tuple(option for option in found if option.verified and (option.kind is Kind.ENV) is is_variable)
+        return _options(placed.name, None if is_variable else placed.framework, is_variable)
 
     def version_of(self, framework: str) -> str | None:
         """Return the version of a framework that is in use; None where it is not known."""
@@ -136,13 +135,22 @@ class Job:
         return frozenset().union(*map(_used, self.configs))
 
 
-def job_of(configs: Sequence[Config], versions: Versions, catalogue: Catalogue, *, fixes: bool) -> Job:
+_written = lru_cache(16_384)(written_form)
+
+
+@lru_cache(16_384)
+def _options(name: str, framework: str | None, is_variable: bool) -> tuple[Option, ...]:  # noqa: FBT001 - a cache's key
+    found = catalogue().options_called(name, framework)
+    return tuple(option for option in found if option.verified and (option.kind is Kind.ENV) is is_variable)
+
+
+def job_of(configs: Sequence[Config], versions: Versions, *, fixes: bool) -> Job:
     """Return the job that these files are of; a version that nobody named is taken from a file that pins it.
 
     Without `fixes` none is looked for beyond those that cost nothing.
     """
     made = tuple(made for config in configs for made in _made(config, fixes=fixes))
-    return Job(configs, made, _pinned(versions, configs), catalogue)
+    return Job(configs, made, _pinned(versions, configs), catalogue())
 
 
 def _made(config: Config, *, fixes: bool) -> Iterator[Made]:

@@ -41,7 +41,7 @@ def lint(configs: Sequence[Config], versions: Versions, *, fixes: bool = True) -
     several times as much as all else, since each is proved by reading the file again.
     """
     order = {config.name: number for number, config in enumerate(configs)}
-    remarks = _judged(job_of(configs, versions, catalogue(), fixes=fixes))
+    remarks = _judged(job_of(configs, versions, fixes=fixes))
     return tuple(sorted(remarks, key=lambda found: (order[found.at.source], found.at.line, found.column, found.check)))
 
 
