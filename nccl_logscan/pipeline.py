@@ -15,8 +15,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Protocol, TypeVar
 
+from nccl_logscan.catalogue.load import catalogue
 from nccl_logscan.diagnosis.attempts import Attempts
 from nccl_logscan.diagnosis.clocks import Clocks
 from nccl_logscan.diagnosis.detectors import DETECTORS, Detector
@@ -34,17 +35,21 @@ from nccl_logscan.diagnosis.matcher import Matcher
 from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.diagnosis.timeline import Timeline
 from nccl_logscan.diagnosis.unclaimed import Unclaimed
-from nccl_logscan.diagnosis.verdict import Coverage, ScannedInput, ScanResult
+from nccl_logscan.diagnosis.verdict import Coverage, Job, ScannedInput, ScanResult
 from nccl_logscan.errors import InputError
 from nccl_logscan.events import Tokeniser
 from nccl_logscan.events.model import Event
 from nccl_logscan.lines import Peeler
 from nccl_logscan.position import Position
 from nccl_logscan.recorder.read import DumpError, read_dump
+from nccl_logscan.remedy.circumstances import Circumstances
+from nccl_logscan.remedy.files import concerns_training, judged, read_configs, syntaxes_of
 from nccl_logscan.remedy.plan import make_plan
+from nccl_logscan.report.redact import redact
 from nccl_logscan.rulebook.load import builtin_rulebook
 from nccl_logscan.rulebook.rule import Rulebook
 from nccl_logscan.sources import Kind, Limits, kind_of, open_sources
+from nccl_logscan.sources.beside import configs_beside, given_configs
 from nccl_logscan.sources.line_source import LineSource, TextSource
 from nccl_logscan.sources.raw import RawLine
 from nccl_logscan.taxonomy import Role
@@ -53,6 +58,7 @@ _MEMO = 4_096
 _PROGRESS_LINES = 16_384
 _PROBLEMS = 3
 _NOTES = 20
+_Input = TypeVar("_Input", bound=LineSource)
 _UNKNOWN_KINDS = frozenset({"log.text"})
 
 # Kinds whose meaning is in their one line alone: to detectors and facts a second line of the same text, prefix and
@@ -62,10 +68,16 @@ _REPEATABLE = frozenset({"nccl.warn", "nccl.trail", "nccl.info", "nccl.channel"}
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to scan. `progress` is called now and then with the source that is being read."""
+    """How to scan. `progress` is called now and then with the source that is being read.
+
+    `configs` are files that set the job up, in which advice is to point to the line. Those that lie beside a log given
+    as a file are looked at as well, unless `looks_beside` is False.
+    """
 
     limits: Limits = field(default_factory=Limits)
     progress: Callable[[LineSource], None] | None = None
+    configs: tuple[str, ...] = ()
+    looks_beside: bool = True
 
 
 def scan(
@@ -80,8 +92,12 @@ def scan(
         InputError: an input is missing or unreadable, or no line of any of them is of a known kind.
     """
     options = options or Options()
-    sources = open_sources([os.fspath(path) for path in paths], limits=options.limits, stdin=stdin)
-    return _scan(sources, rulebook if rulebook is not None else builtin_rulebook(), options)
+    logs = [os.fspath(path) for path in paths]
+    sources = open_sources(logs, limits=options.limits, stdin=stdin)
+    given = given_configs(options.configs, limits=options.limits)
+    beside = configs_beside(logs, [*sources, *given], limits=options.limits) if options.looks_beside else []
+    files = _Files([*given, *_configs_among(sources)], beside)
+    return _scan(sources, rulebook if rulebook is not None else builtin_rulebook(), options, files)
 
 
 def scan_text(log: str | Mapping[str, str], rulebook: Rulebook, options: Options | None = None) -> ScanResult:
@@ -97,10 +113,20 @@ def _kind_of_text(text: str, name: str) -> Kind:
     return Kind.FLIGHT_RECORDER if is_dump else Kind.TEXT
 
 
-def _scan(sources: Sequence[LineSource], rulebook: Rulebook, options: Options) -> ScanResult:
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """Configuration files: those that the user named, and those that were found beside a log."""
+
+    named: Sequence[LineSource] = ()
+    beside: Sequence[LineSource] = ()
+
+
+def _scan(
+    sources: Sequence[LineSource], rulebook: Rulebook, options: Options, files: _Files | None = None
+) -> ScanResult:
     started = time.perf_counter()
     rulebook.rearm()
-    logs = [source for source in sources if source.kind != Kind.CONFIG] or sources
+    logs = _logs_among(sources)
     run = _Run(rulebook, Attempts(source.name for source in logs))
     for source in logs:
         run.identity.learn_source(source.name)
@@ -108,7 +134,17 @@ def _scan(sources: Sequence[LineSource], rulebook: Rulebook, options: Options) -
             run.read_dump(source)
         else:
             run.read(source, options.progress)
-    return run.conclude(sources, time.perf_counter() - started)
+    return run.conclude(sources, files or _Files(_configs_among(sources)), started)
+
+
+def _logs_among(sources: Sequence[_Input]) -> Sequence[_Input]:
+    """Return what to read as logs: where nothing is a log, everything is taken for one."""
+    return [source for source in sources if source.kind != Kind.CONFIG] or sources
+
+
+def _configs_among(sources: Sequence[_Input]) -> Sequence[_Input]:
+    logs = _logs_among(sources)
+    return [source for source in sources if source not in logs]
 
 
 class _Listener(Protocol):
@@ -260,8 +296,8 @@ class _Run:
         )
         return tuple(one.feed for one in everyone if not one.kinds or kind in one.kinds)
 
-    def conclude(self, sources: Sequence[LineSource], seconds: float) -> ScanResult:
-        """Return what the scan found out."""
+    def conclude(self, sources: Sequence[LineSource], files: _Files, started: float) -> ScanResult:
+        """Return what the scan found out; `started` is the performance counter's reading at its start."""
         self.matcher.finish()
         for event, order in self.matcher.unmet():
             self.unclaimed.feed(event, order)
@@ -273,19 +309,22 @@ class _Run:
         torn = any(source.note is not None and source.lines_read > 0 for source in sources)
         unexplained = not all(self.endings.went_on_after(*last) for last in self.unclaimed.last.items())
         diagnosis = diagnose(scene, torn=torn, unexplained=unexplained)
+        job = self.job.conclude()
+        around = _circumstances(job, files)
         return ScanResult(
             diagnosis=diagnosis,
             findings=findings,
-            plan=make_plan(diagnosis),
+            plan=make_plan(diagnosis, around),
             timeline=self.timeline.conclude(findings, self.identity, self.clocks),
             standings=self._hang().standings(self.identity, scene.recordings),
-            job=self.job.conclude(),
-            coverage=self._coverage(sources, seconds),
+            job=job,
+            coverage=self._coverage(_logs_among(sources), time.perf_counter() - started),
             unclaimed=self.unclaimed.conclude(),
-            inputs=tuple(_as_input(source) for source in sources),
+            inputs=tuple(_inputs(sources, files, around)),
             notes=tuple(self._notes(sources)),
             rulebook_digest=self.rulebook.digest,
             rules_used={finding.rule.id: finding.rule for finding in findings},
+            judged=judged(job, around.configs, _may_show),
         )
 
     def _scene(self) -> Scene:
@@ -338,7 +377,7 @@ class _Run:
             if source.note is not None:
                 yield f"{source.name} {source.note}"
             elif logs and source.kind == Kind.CONFIG:
-                yield f"{source.name} is a configuration file and was not read as a log"
+                yield f"{source.name} is a configuration file: its settings were read, and it was not taken for a log"
         yield from self.dump_notes[:_NOTES]
         if len(self.dump_notes) > _NOTES:
             yield f"{len(self.dump_notes) - _NOTES} further remarks on dumps are left out"
@@ -371,8 +410,25 @@ def _nothing_to_judge(sources: Sequence[LineSource]) -> InputError:
     )
 
 
-def _as_input(source: LineSource) -> ScannedInput:
-    return ScannedInput(source.name, source.kind, source.bytes_read, source.lines_read, source.note)
+def _circumstances(job: Job, files: _Files) -> Circumstances:
+    """Read the configuration files; of those found beside a log only such as concern training are kept."""
+    named = read_configs({source.name: source.content() for source in files.named})
+    beside = read_configs({source.name: source.content() for source in files.beside})
+    known = catalogue()
+    configs = (*named, *(config for config in beside if concerns_training(config, known)))
+    return Circumstances(job, configs, syntaxes_of(configs), known, _may_show)
+
+
+def _may_show(line: str) -> bool:
+    return redact(line) == line
+
+
+def _inputs(sources: Sequence[LineSource], files: _Files, around: Circumstances) -> Iterator[ScannedInput]:
+    lines = {config.name: config.data.count(b"\n") for config in around.configs}
+    shown = [*sources, *files.named, *(source for source in files.beside if source.name in lines)]
+    for source in {source.name: source for source in shown}.values():
+        count = lines.get(source.name, source.lines_read)
+        yield ScannedInput(source.name, source.kind, source.bytes_read, count, source.note)
 
 
 def _peak_rss() -> int:

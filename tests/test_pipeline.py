@@ -318,3 +318,74 @@ def test_a_hang_of_days_before_the_last_step_is_none_of_this_run(day, culprit):
 def test_of_two_attempts_the_last_one_s_dumps_count():
     attempts = {f"attempt_{late}/{name}": text for late in (0, 1) for name, text in _dumps(late + 1).items()}
     assert scan_text(attempts, builtin_rulebook()).diagnosis.culprit.rank == 2
+
+
+SCRIPT = "#!/bin/bash\nexport NCCL_SOCKET_IFNAME=ib9\nexport NCCL_TIMEOUT=1800\nsrun torchrun train.py\n"
+NO_INTERFACE = WARN.format("Bootstrap : no socket interface found")
+
+
+def test_a_script_beside_the_log_is_an_input_and_shows_the_line(tmp_path):
+    (tmp_path / "job.log").write_text(NO_INTERFACE)
+    (tmp_path / "train.sh").write_text(SCRIPT)
+    result = scan([str(tmp_path / "job.log")])
+
+    assert [(source.name, source.kind, source.lines) for source in result.inputs] == [
+        (str(tmp_path / "job.log"), "text", 1),
+        (str(tmp_path / "train.sh"), "config", 4),
+    ]
+    step = result.plan[0]
+    assert (step.setting, step.present) == ("NCCL_SOCKET_IFNAME", "ib9")
+    assert (step.where.source, step.where.line) == (str(tmp_path / "train.sh"), 2)
+    assert result.coverage.bytes == len(NO_INTERFACE)
+
+
+def test_files_beside_a_log_change_no_verdict_and_may_be_left_alone(tmp_path):
+    (tmp_path / "job.log").write_text(NO_INTERFACE)
+    (tmp_path / "train.sh").write_text(SCRIPT + "# " + OOM)
+    looked = scan([str(tmp_path / "job.log")])
+    alone = scan([str(tmp_path / "job.log")], options=Options(looks_beside=False))
+
+    assert looked.diagnosis == alone.diagnosis
+    assert looked.findings == alone.findings
+    assert len(alone.inputs) == 1
+
+
+def test_a_file_that_sets_nothing_is_not_named(tmp_path):
+    (tmp_path / "job.log").write_text(NO_INTERFACE)
+    (tmp_path / "case.yaml").write_text("id: x\nfix: set NCCL_SOCKET_IFNAME=eth0\n")
+    (tmp_path / "clean.sh").write_text("#!/bin/sh\nrm -f *.tmp\n")
+
+    assert len(scan([str(tmp_path / "job.log")]).inputs) == 1
+
+
+def test_a_file_that_is_named_is_read_from_anywhere(tmp_path):
+    (tmp_path / "job.log").write_text(NO_INTERFACE)
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf" / "train.sh").write_text(SCRIPT)
+    given = str(tmp_path / "conf" / "train.sh")
+    result = scan([str(tmp_path / "job.log")], options=Options(configs=(given,)))
+
+    assert result.inputs[-1].name == given
+    assert result.plan[0].where.source == given
+
+
+def test_a_script_in_the_folder_that_is_scanned_is_read(tmp_path):
+    (tmp_path / "job.log").write_text(NO_INTERFACE)
+    (tmp_path / "deeper").mkdir()
+    (tmp_path / "deeper" / "train.sh").write_text(SCRIPT)
+    result = scan([str(tmp_path)])
+
+    assert result.plan[0].where.source == str(tmp_path / "deeper" / "train.sh")
+
+
+def test_what_is_wrong_in_files_and_log_is_judged(tmp_path):
+    shown = "n1:10:11 [0] NCCL INFO NCCL_BUFFSIZE set by environment to 65536.\n"
+    (tmp_path / "job.log").write_text(shown + NO_INTERFACE)
+    (tmp_path / "train.sh").write_text(SCRIPT)
+    result = scan([str(tmp_path / "job.log")])
+    judged = {setting.remark.name: setting for setting in result.judged}
+
+    assert judged["NCCL_TIMEOUT"].remark.at.line == 3
+    assert "-export NCCL_TIMEOUT=1800\n" in judged["NCCL_TIMEOUT"].diff
+    assert judged["NCCL_BUFFSIZE"].remark.at.source == str(tmp_path / "job.log")
+    assert judged["NCCL_BUFFSIZE"].diff is None

@@ -33,6 +33,7 @@ Examples:
   nccl-logscan scan ci-logs.tar.gz -o report.html     an archive as CI stores it
   nccl-logscan scan trainer.log -o verdict.json       the format goes by the name
   nccl-logscan scan trainer.log --format json -o - | jq .verdict
+  nccl-logscan scan trainer.log --config train.sbatch the line to change, and the change as a diff
   nccl-logscan scan trainer.log --rules site-rules    rules of your own as well
 
 \b
@@ -47,6 +48,14 @@ Exit codes:
     metavar="PATH",
     help="Where to write it; - is standard output. [default: reports/<log's name>.html]",
 )
+@click.option(
+    "--config",
+    "configs",
+    multiple=True,
+    metavar="FILE",
+    help="A launch script or configuration of the job, in which advice points to the line; repeatable. "
+    "Files beside a log are looked at anyway.",
+)
 @own_rules
 @click.option("--exit-zero", is_flag=True, help="Leave with 0 even if a failure was found.")
 @click.option("-v", "--verbose", is_flag=True, help="Say more than fits into 24 lines.")
@@ -55,6 +64,7 @@ def scan_command(
     logs: tuple[str, ...],
     form: str | None,
     output: str | None,
+    configs: tuple[str, ...],
     folders: tuple[Path, ...],
     *,
     exit_zero: bool,
@@ -67,8 +77,8 @@ def scan_command(
     taken as one job: one file a rank or a node.
     """
     form = form or _form_of(output)
-    place = None if output == "-" else _place(output, logs, form)
-    view = build_view(_scan(logs, folders))
+    place = None if output == "-" else _place(output, (*logs, *configs), form)
+    view = build_view(_scan(logs, folders, configs))
     if place is not None:
         _write(place, _render(view, form, verbose=True), makes_folder=output is None)
     with printing():
@@ -79,12 +89,14 @@ def scan_command(
     return 0 if exit_zero or view["verdict"]["category"] == Category.NONE else 1
 
 
-def _scan(logs: tuple[str, ...], folders: tuple[Path, ...]) -> ScanResult:
+def _scan(logs: tuple[str, ...], folders: tuple[Path, ...], configs: tuple[str, ...]) -> ScanResult:
     rulebook = _rulebook(folders)
     if STDIN in logs and sys.stdin is None:
         raise InputError("standard input is closed", hint="name a file, or pipe a log into the program")
     with progress_on(sys.stderr) as progress:
-        return scan(logs, rulebook, Options(progress=progress), stdin=sys.stdin.buffer if sys.stdin else None)
+        return scan(
+            logs, rulebook, Options(progress=progress, configs=configs), stdin=sys.stdin.buffer if sys.stdin else None
+        )
 
 
 def _rulebook(folders: tuple[Path, ...]) -> Rulebook:

@@ -36,6 +36,7 @@ _TELLING = re.compile(rb"(?:[ \t]*+(?:#[^\n]*+)?\r?\n)*+[ \t]*+(?:FROM|ARG)[ \t]
 _PLAIN = re.compile(r"[A-Za-z0-9_./:=,+@%^~-]+")
 _LONGEST_JOINT = 256
 _SUFFIXES = (".dockerfile", ".containerfile", ".docker")
+_ASSIGNS = re.compile(rb"[A-Z_]=")
 _SHELL_FORMS = frozenset({b"RUN", b"CMD", b"ENTRYPOINT"})
 
 
@@ -290,6 +291,9 @@ def _written(value: str, quote: str) -> bytes | None:
 
 
 def _run(instruction: _Instruction, data: bytes, name: str, lines: LineIndex) -> Config | None:
+    # A command of the build matters only where it sets a variable.
+    if instruction.word == b"RUN" and not _ASSIGNS.search(data, instruction.body, instruction.end):
+        return None
     inner = _script(instruction, data)
     return read_inner(inner, name, lines) if inner else None
 

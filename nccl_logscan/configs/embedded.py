@@ -71,25 +71,28 @@ def sources_in(node: Mapping, data: bytes) -> list[Inner]:
 
 
 def _inner(key: str, target: Node, value: Node, data: bytes) -> Inner | None:
-    if isinstance(target, Sequence) and key in _SCRIPTS:
-        return _made(f"{key}.sh", lines_in(target.items, data), (value,))
-    if not isinstance(target, Scalar) or target.type != "text" or not target.text:
-        return None
+    if isinstance(target, Sequence):
+        return _made(f"{key}.sh", lines_in(target.items, data), (value,)) if key in _SCRIPTS else None
+    name = _name(key, target) if isinstance(target, Scalar) and target.type == "text" and target.text else None
+    return _made(name, script_in(target, data), (value,)) if name and isinstance(target, Scalar) else None
+
+
+def _name(key: str, value: Scalar) -> str | None:
+    """Return a name for a value that is a file of its own, None for one that is not."""
     if key in _SCRIPTS:
-        return _made(f"{key}.sh", script_in(target, data), (value,))
+        return f"{key}.sh"
     if key == "runtimeEnvYAML":
-        return _made("runtime_env.yaml", script_in(target, data), (value,))
-    if target.quote not in ("|", ">"):
+        return "runtime_env.yaml"
+    if value.quote not in ("|", ">"):
         return None
     if len(key) <= _LONGEST_NAME and key.endswith(_FILES):
-        return _made(key, script_in(target, data), (value,))
-    if target.text.startswith("#!") or "\nexport " in target.text or target.text.startswith("export "):
-        return _made(f"{key[:_LONGEST_NAME]}.sh", script_in(target, data), (value,))
-    return None
+        return key
+    is_script = value.text.startswith(("#!", "export ")) or "\nexport " in value.text
+    return f"{key[:_LONGEST_NAME]}.sh" if is_script else None
 
 
 def _command(node: Mapping, data: bytes) -> list[Inner]:
-    """Return what a container or a launch config runs: `command` with `args` behind it, as a list of words or a text."""
+    """Return what a container or a launch config runs: `command` with `args` behind it, as words or as a text."""
     words, parts, found = list[Node](), list[Node](), list[Inner]()
     for names in (_COMMANDS, _ARGUMENTS):
         for key, value in node.pairs:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Set as AbstractSet
-
 # A set of keys that is there as a whole tells the framework; the first that does counts. Names are the catalogue's.
 _TELLING: tuple[tuple[str, tuple[frozenset[str], ...]], ...] = (
     ("verl", (frozenset({"actor_rollout_ref"}),)),
@@ -54,22 +52,23 @@ _TELLING: tuple[tuple[str, tuple[frozenset[str], ...]], ...] = (
     ),
     ("ray", (frozenset({"env_vars"}), frozenset({"runtime_env"}), frozenset({"cluster_name", "provider"}))),
 )
+_ANY_TELLING = frozenset(key for _, telling in _TELLING for some in telling for key in some)
 _MANIFEST = frozenset({"apiVersion", "kind"})
 _LIGHTNING_TRAINER = frozenset(
     {"accelerator", "devices", "num_nodes", "strategy", "precision", "accumulate_grad_batches"}
 )
 
 
-def is_manifest(keys: AbstractSet[str]) -> bool:
+def is_manifest(keys: frozenset[str] | set[str]) -> bool:
     """Return whether these are the keys of a Kubernetes object."""
     return keys >= _MANIFEST
 
 
-def framework_of_keys(keys: AbstractSet[str], parent: str | None, known: str | None) -> str | None:
-    """Return the framework that a mapping with these keys, under the key `parent`, is for; `known` where it is silent."""
+def framework_of_keys(keys: frozenset[str] | set[str], parent: str | None, known: str | None) -> str | None:
+    """Return the framework that a mapping with these keys, under the key `parent`, is for; else the one known."""
     if is_manifest(keys):
         return "kubernetes"
-    for name, telling in _TELLING:
+    for name, telling in _TELLING if not keys.isdisjoint(_ANY_TELLING) else ():
         if any(keys >= some for some in telling):
             return known if name == "ray" and known else name
     if known is None and "services" in keys:

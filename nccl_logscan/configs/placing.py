@@ -16,6 +16,9 @@ from nccl_logscan.position import Span
 
 _LONGEST_PATH = 400
 _ALIASED_NODES = 2000
+_MOST = 50_000
+"""How many settings of one file are looked at: the rest is data, no configuration."""
+
 _PAIR = re.compile(r"([A-Z_][A-Z0-9_]*)(?:=(.*))?", re.DOTALL)
 _TRUE = frozenset({"true", "yes", "on", "y"})
 _EXPANSION = re.compile(r"\$\{|\$\(|\{\{")
@@ -39,15 +42,16 @@ class Settings:
     placed: tuple[Placed, ...]
     launches: tuple[Launch, ...]
     pins: dict[str, str]
+    is_cut: bool
 
 
 def settings_in(tree: Tree, name: str, lines: LineIndex, kind: Kind) -> Settings:
     """Return the settings of a tree in the file's order; `kind` is that of a key which is no variable."""
     placing = _Placing(tree, name, lines)
-    for document in tree.documents:
+    for document in tree.documents[:_MOST]:
         placing.walk(document, _Where(kind))
-    placed = sorted(placing.placed, key=lambda placed: (placed.span.start, placed.span.end))
-    return Settings(tuple(placed), tuple(placing.launches), placing.pins)
+    placed = sorted(placing.own(), key=lambda placed: (placed.span.start, placed.span.end))
+    return Settings(tuple(placed), tuple(placing.launches), placing.pins, len(placed) >= _MOST)
 
 
 class _Placing:
@@ -64,10 +68,14 @@ class _Placing:
         self._aliased = 0
         self._stack: list[tuple[Node, str, _Where]] = []
 
+    def own(self) -> list[Placed]:
+        """Return what was placed; what an alias shows to be a variable is no key besides."""
+        return [one for one in self.placed if one.form is not Form.MAPPING or one.span.start not in self._variables]
+
     def walk(self, root: Node, where: _Where) -> None:
         """Place all below a root, one node after the other: nothing here goes deeper than a loop."""
         self._stack.append((root, "", where))
-        while self._stack:
+        while self._stack and len(self.placed) < _MOST:
             node, path, where = self._stack.pop()
             if len(path) > _LONGEST_PATH:
                 continue
@@ -191,7 +199,7 @@ class _Placing:
         if "==" in value.text:
             self.pins.update(pins_in(value.text))
 
-    def _place(
+    def _place(  # noqa: PLR0917 - a setting's facts, as the three that call it find them
         self,
         name: str,
         value: str | None,
@@ -202,7 +210,7 @@ class _Placing:
         scalar: Scalar | None,
         where: _Where,
     ) -> None:
-        if len(name) > _LONGEST_PATH:
+        if len(name) > _LONGEST_PATH or len(self.placed) >= _MOST:
             return
         if scalar and (scalar.opaque or (value is not None and "{" in value + "(" and _EXPANSION.search(value))):
             value = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 
 import tree_sitter
 
@@ -68,10 +69,12 @@ def compiles_as_before(data: bytes, edit: Edit) -> bool:
 
 
 def _compiles(data: bytes) -> bool:
-    try:
-        ast.parse(data)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            ast.parse(data)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return False
     return True
 
 

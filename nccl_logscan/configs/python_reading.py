@@ -235,7 +235,7 @@ class _Reading:
             if argument.type == "keyword_argument" and word and wanted(word):
                 self._place(word, Kind.ENV, form, argument, argument.child_by_field_name("value"))
 
-    def _place(
+    def _place(  # noqa: PLR0917 - a setting's facts, as the calls find them
         self,
         name: str,
         kind: Kind,

@@ -1,9 +1,10 @@
-"""Python to the nodes that make settings, by tree-sitter, and what their expressions are worth where they are literal."""
+"""Python to the nodes that make settings, by tree-sitter, and what their expressions are worth if literal."""
 
 from __future__ import annotations
 
 import ast
 import re
+import warnings
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
@@ -25,6 +26,7 @@ _LEAVES = frozenset({"string", "comment", "identifier", "dotted_name", "paramete
 _DOTTED = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _LONGEST_NAME = 200
 _LONGEST_LITERAL = 1 << 16
+_PLAIN = re.compile(r"([\"'])([^\"'\\\n]*)\1")
 _PRODUCT = re.compile(r"\d{1,9}(?:\s{0,4}\*\s{0,4}\d{1,9}){1,5}")
 _DURATION = re.compile(r"(?:\w+\.){0,3}timedelta\([\d\s_.*+/(),=a-z-]{0,200}\)")
 _UNITS = re.compile(r"\b(?:weeks|days|hours|minutes|seconds|milliseconds|microseconds)\s{0,4}=")
@@ -49,8 +51,8 @@ def parsed(data: bytes) -> tree_sitter.Tree:
     return _parser().parse(data)
 
 
-def telling_nodes(data: bytes) -> list[tree_sitter.Node]:
-    """Return imports, assignments, calls and dictionaries in the file's order, one within another too."""
+def telling_nodes(data: bytes, limit: int = 200_000) -> list[tree_sitter.Node]:
+    """Return imports, assignments, calls and dictionaries, also within each other; the first `limit` in the file."""
     # A walk, not a query: the latter takes quadratic time in a node with many children.
     cursor, found = parsed(data).walk(), list[tree_sitter.Node]()
     while True:
@@ -58,6 +60,8 @@ def telling_nodes(data: bytes) -> list[tree_sitter.Node]:
         kind = node.type if node else ""
         if node and kind in _TELLING:
             found.append(node)
+            if len(found) >= limit:
+                return found
         if kind not in _LEAVES and cursor.goto_first_child():
             continue
         while not cursor.goto_next_sibling():
@@ -84,16 +88,25 @@ def text_of(node: tree_sitter.Node | None, data: bytes) -> str | None:
     """Return what a literal string stands for; None for any other expression."""
     if node is None or node.type not in ("string", "concatenated_string"):
         return None
-    written = source(node, data, _LONGEST_LITERAL)
-    try:
-        # Of a string's text alone nothing is run: literal_eval takes literals only.
-        value = ast.literal_eval(written or "")
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return None
+    written = source(node, data, _LONGEST_LITERAL) or ""
+    if plain := _PLAIN.fullmatch(written):
+        return plain[2]
+    value = literal_of(written)
     return value if isinstance(value, str) else None
 
 
-def worth(node: tree_sitter.Node | None, data: bytes) -> Worth:
+def literal_of(written: str) -> object:
+    """Return what a literal stands for, None for anything else. Nothing is run: literal_eval takes literals only."""
+    with warnings.catch_warnings():
+        # "\d" earns a warning from the compiler, which is the program's matter.
+        warnings.simplefilter("ignore")
+        try:
+            return ast.literal_eval(written)
+        except (SyntaxError, ValueError, MemoryError, RecursionError):
+            return None
+
+
+def worth(node: tree_sitter.Node | None, data: bytes) -> Worth:  # noqa: PLR0911 - a return per kind of expression
     """Return what an expression is worth."""
     while node is not None and node.type == "parenthesized_expression" and node.named_child_count == 1:
         node = node.named_children[0]
@@ -116,10 +129,7 @@ def worth(node: tree_sitter.Node | None, data: bytes) -> Worth:
 
 
 def _number(text: str | None) -> Worth:
-    try:
-        value = ast.literal_eval(text or "")
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return Worth(None)
+    value = int(text) if text and text.isdecimal() and text[0] != "0" else literal_of(text or "")
     if isinstance(value, bool) or not isinstance(value, int | float):
         return Worth(None)
     is_integer = isinstance(value, int)

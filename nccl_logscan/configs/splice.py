@@ -1,4 +1,4 @@
-"""Splice: a text that is written in pieces within another file, and the way back from the one's bytes to the other's."""
+"""Splice: a text that stands in pieces within another file, and the way back from the one's bytes to the other's."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Splice:
 
 
 def script_in(scalar: Scalar, data: bytes) -> Splice | None:
-    """Return a scalar's text with its place; None where the way back is not exact (escapes, folds that change lines)."""
+    """Return a scalar's text with its place; None where the way back is not exact (escapes, uneven folds)."""
     wanted = scalar.text.encode("utf-8", "replace")
     if scalar.quote in ("|", ">"):
         return _block(wanted, scalar, data, b"\n" if scalar.quote == "|" else b" ")

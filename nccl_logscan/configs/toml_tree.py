@@ -44,8 +44,8 @@ class _Reading:
                     self._pair(child, self._root)
                 case "table" | "table_array_element":
                     self._table(child)
-                case "ERROR":
-                    faults.append(f"line {child.start_point[0] + 1} cannot be read as TOML")
+            if child.has_error:
+                faults.append(f"line {child.start_point[0] + 1} cannot be read as TOML")
         return Tree((self._root,), tuple(faults[:8]), self._data)
 
     def _table(self, node: tree_sitter.Node) -> None:

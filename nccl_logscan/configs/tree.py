@@ -21,13 +21,16 @@ class Scalar(Node):
     """A value. `text` is what the program gets, `type` one of text, integer, number, boolean, null.
 
     `quote` is the quote or block sign that it is written with, "" for none. `start` is that of the value itself, behind
-    an anchor or tag. `opaque`: a template fills in the value, or a part of it.
+    an anchor or tag. `opaque`: a template fills in the value, or a part of it. `tagged`: a tag (!!int) says its type.
+    `first` is where its anchor or tag begins, if it has one.
     """
 
     text: str
     type: str = "text"
     quote: str = ""
     opaque: bool = False
+    tagged: bool = False
+    first: int | None = None
 
 
 @dataclass(slots=True, eq=False)

@@ -155,22 +155,14 @@ class Additions:
     def _parents(self) -> Iterable[tuple[str, Mapping]]:
         """Yield the mappings that may hold an environment and have none, with what they are."""
         for node in descendants(self._tree.documents):
-            if not isinstance(node, Mapping):
-                continue
-            for key, value in node.pairs:
-                if not isinstance(key, Scalar):
-                    continue
-                if key.text == "containers" and isinstance(value, Sequence):
-                    for item in value.items:
-                        if isinstance(item, Mapping) and "image" in item.names() and "env" not in item.names():
-                            yield "containers", item
-                elif key.text == "services" and isinstance(value, Mapping):
-                    for _, service in value.pairs:
-                        if isinstance(service, Mapping) and "environment" not in service.names() and service.pairs:
-                            yield "services", service
-                elif key.text in ("runtime_env", "runtimeEnv") and isinstance(value, Mapping):
-                    if value.pairs and "env_vars" not in value.names():
-                        yield "runtime_env", value
+            for key, value in node.pairs if isinstance(node, Mapping) else ():
+                name = key.text if isinstance(key, Scalar) else ""
+                if name == "containers" and isinstance(value, Sequence):
+                    yield from (("containers", one) for one in _lacking(value.items, "env") if one.get("image"))
+                elif name == "services" and isinstance(value, Mapping):
+                    yield from (("services", one) for one in _lacking((pair[1] for pair in value.pairs), "environment"))
+                elif name in ("runtime_env", "runtimeEnv"):
+                    yield from (("runtime_env", one) for one in _lacking([value], "env_vars"))
 
     def _key(self, name: str, value: str) -> list[Edit | None]:
         parts = _parts(name)
@@ -188,6 +180,11 @@ class Additions:
             return []
         keys = [self._writer.key(str(part)) for part in rest]
         return [self._entry(home, keys, self._writer.scalar(value, None, is_text=False))]
+
+
+def _lacking(nodes: Iterable[Node], key: str) -> Iterable[Mapping]:
+    """Yield the mappings that have pairs and not this key."""
+    return (node for node in nodes if isinstance(node, Mapping) and node.pairs and node.get(key) is None)
 
 
 def _quoted(text: bytes) -> bytes:

@@ -37,8 +37,12 @@ def entry_of(parent: Mapping | Sequence, number: int) -> tuple[int, int]:
     """Return the bytes of a pair or item."""
     if isinstance(parent, Mapping):
         key, value = parent.pairs[number]
-        return key.start, max(value.end, key.end)
-    return parent.items[number].start, parent.items[number].end
+        return _first(key), max(value.end, key.end)
+    return _first(parent.items[number]), parent.items[number].end
+
+
+def _first(node: Node) -> int:
+    return node.first if isinstance(node, Scalar) and node.first is not None else node.start
 
 
 def spot_of(tree: Tree, placed: Placed) -> Spot | None:
@@ -71,7 +75,9 @@ class TreeEdits:
         if placed.form not in TREE_FORMS:
             return self._within(placed, value)
         scalar = self._scalar(placed)
-        if scalar is None or scalar.opaque:
+        if scalar is None:
+            return self._within(placed, value)
+        if scalar.opaque or scalar.tagged:
             return None
         is_text = placed.form in (Form.ENV_LIST, Form.RUNTIME_ENV)
         prefix = ""
@@ -101,9 +107,12 @@ class TreeEdits:
         """Return the edit that takes a setting out."""
         if placed.form not in TREE_FORMS:
             return self._within(placed, None)
-        from nccl_logscan.configs.tree_removal import removal  # noqa: PLC0415 - only where something is taken out
+        from nccl_logscan.configs.tree_removal import entries_removed  # noqa: PLC0415 - only where something is taken out
 
-        return removal(self._config.data, self._parse, placed)
+        spot = spot_of(self._parse(self._config.data), placed)
+        return (
+            entries_removed(self._config.data, self._parse, spot, spot.number) if spot else self._within(placed, None)
+        )
 
     def add(self, kind: Kind, name: str, value: str) -> Edit | None:
         """Return the edit that makes a setting where others of its kind are made."""

@@ -5,20 +5,12 @@ from __future__ import annotations
 import re
 
 from nccl_logscan.configs.edit import Edit, applied
-from nccl_logscan.configs.model import Placed
 from nccl_logscan.configs.tree import Mapping, Sequence, shape
-from nccl_logscan.configs.tree_edits import Parser, Spot, entry_of, size_of, spot_of
+from nccl_logscan.configs.tree_edits import Parser, Spot, entry_of, size_of
 
 _REST = re.compile(rb"[ \t]*(?:(?:#|//)[^\n]*)?\r?(?:\n|\Z)")
 _COMMENT = re.compile(rb"[ \t]*(?:#|//)[^\r\n]*")
 _OPENING = re.compile(rb"[ \t]*")
-
-
-def removal(data: bytes, parse: Parser, placed: Placed) -> Edit | None:
-    """Return the edit that takes a setting out with its line and the comment at that line's end, or None."""
-    tree = parse(data)
-    spot = spot_of(tree, placed)
-    return entries_removed(data, parse, spot, spot.number) if spot else None
 
 
 def entries_removed(data: bytes, parse: Parser, spot: Spot, last: int) -> Edit | None:

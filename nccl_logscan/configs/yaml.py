@@ -65,4 +65,5 @@ def read_tree(syntax: str, name: str, data: bytes, tree: Tree, kind: Kind) -> Co
 
     lines = LineIndex(data)
     found = settings_in(tree, name, lines, kind)
-    return Config(name, syntax, data, found.placed, found.launches, found.pins, tree.faults)
+    cut = (f"more than {len(found.placed)} settings: only the first were looked at",) if found.is_cut else ()
+    return Config(name, syntax, data, found.placed, found.launches, found.pins, (*tree.faults, *cut))

@@ -13,6 +13,7 @@ import yaml
 from nccl_logscan.configs.tree import Alias, Mapping, Node, Scalar, Sequence, Tree
 
 _MENDED_LINES = 8
+_MOST_EVENTS = 300_000
 _TYPES = {"int": "integer", "float": "number", "bool": "boolean", "null": "null"}
 _TAG = "tag:yaml.org,2002:"
 # Go's and Jinja's actions; the bounds keep the search linear in a file of nothing but opening braces.
@@ -28,6 +29,7 @@ _RESOLVER: Any = yaml.resolver.Resolver()
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
+@lru_cache(maxsize=8192)
 def scalar_type(text: str) -> str:
     """Return what an unquoted scalar is to a YAML 1.1 reader: text, integer, number, boolean or null."""
     tag = _RESOLVER.resolve(yaml.ScalarNode, text, (True, False))
@@ -81,35 +83,41 @@ class _Growing:
         """Take the events; return the line (from 0) and the problem that stopped them, None at the end."""
         parser = _LOADER(self._text)
         try:
-            while (event := parser.get_event()) is not None:
+            for _ in range(_MOST_EVENTS):
+                event = parser.get_event()
+                if event is None:
+                    return None
                 self._take(event)
         except yaml.MarkedYAMLError as error:
-            mark = error.problem_mark or error.context_mark
+            # What is not closed is at fault where it begins, not where that is noticed.
+            begun = error.context or ""
+            is_open = begun.startswith("while scanning") or "flow" in begun
+            mark = (error.context_mark if is_open else None) or error.problem_mark or error.context_mark
             return (mark.line if mark else 0), str(error.problem or error.context or "not YAML")
         except (yaml.YAMLError, ValueError, RecursionError) as error:
             return 0, str(error).partition("\n")[0]
         finally:
             parser.dispose()
-        return None
+        return 0, f"nesting or length: more than {_MOST_EVENTS} nodes, only the first were looked at"
 
     def _take(self, event: Any) -> None:
-        match event:
-            case yaml.ScalarEvent():
-                self._add(self._scalar(event))
-            case yaml.AliasEvent():
-                start, end = self._span(event)
-                self._add(Alias(start, end, self._anchors.get(event.anchor or "")))
-            case yaml.MappingStartEvent() | yaml.SequenceStartEvent():
-                start, end = self._span(event)
-                kind = Mapping if isinstance(event, yaml.MappingStartEvent) else Sequence
-                node = kind(start, end, bool(event.flow_style), anchor=event.anchor)
-                self._add(node)
-                self._open.append(node)
-                self._keys.append(None)
-            case yaml.MappingEndEvent() | yaml.SequenceEndEvent():
-                self._close(event)
-            case yaml.DocumentStartEvent():
-                self._anchors, self._open, self._keys = {}, [], []
+        kind = type(event)
+        if kind is yaml.ScalarEvent:
+            self._add(self._scalar(event))
+        elif kind is yaml.MappingStartEvent or kind is yaml.SequenceStartEvent:
+            start, end = self._span(event)
+            made = Mapping if kind is yaml.MappingStartEvent else Sequence
+            node = made(start, end, bool(event.flow_style), anchor=event.anchor)
+            self._add(node)
+            self._open.append(node)
+            self._keys.append(None)
+        elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
+            self._close(event)
+        elif kind is yaml.AliasEvent:
+            start, end = self._span(event)
+            self._add(Alias(start, end, self._anchors.get(event.anchor)))
+        elif kind is yaml.DocumentStartEvent:
+            self._anchors, self._open, self._keys = {}, [], []
 
     def _close(self, event: Any) -> None:
         node = self._open.pop()
@@ -145,11 +153,13 @@ class _Growing:
         if event.style in ("|", ">"):
             last = first + len(self._text[first:last].rstrip("\n\r "))
         start, end = self._offset(first), self._offset(last)
+        before = self._offset(event.start_mark.index) if event.anchor or event.tag else None
         kind = "text" if event.style else scalar_type(event.value)
         if event.tag:
             kind = _TYPES.get(str(event.tag).removeprefix(_TAG), "text")
         opaque = bool(self._frame.templates) and self._frame.is_templated(start, end)
-        return Scalar(start, end, event.value, kind, event.style or "", opaque, anchor=event.anchor)
+        tagged = event.tag is not None
+        return Scalar(start, end, event.value, kind, event.style or "", opaque, tagged, before, anchor=event.anchor)
 
 
 def templates(data: bytes) -> tuple[tuple[int, int], ...]:
@@ -210,5 +220,5 @@ def plain_number(text: str) -> str:
         return text
     try:
         return str(_CONSTRUCTOR.construct_yaml_int(yaml.ScalarNode(f"{_TAG}int", text)))
-    except ValueError:
+    except (ValueError, IndexError):
         return text

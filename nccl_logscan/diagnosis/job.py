@@ -17,6 +17,7 @@ from nccl_logscan.diagnosis.comparison import (
     tells_facts,
 )
 from nccl_logscan.diagnosis.excerpts import Site
+from nccl_logscan.diagnosis.frameworks import FRAMEWORK_KINDS, Frameworks
 from nccl_logscan.diagnosis.hang.progress import WORLD
 from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.diagnosis.verdict import Communicator, Difference, Job, Setting
@@ -43,7 +44,7 @@ _WORLD = re.compile(r"\b(?:world[_ -]?size|num_processes|nranks)[\"']?[ =:]{1,3}
 class JobFacts:
     """Collects facts; every collection is bounded."""
 
-    kinds: ClassVar[frozenset[str]] = FACT_KINDS | {"nccl.init", "nccl.channel", "train.step"}
+    kinds: ClassVar[frozenset[str]] = FACT_KINDS | FRAMEWORK_KINDS | {"nccl.init", "nccl.channel", "train.step"}
 
     def __init__(self, identity: Identity) -> None:
         self._identity = identity
@@ -57,6 +58,7 @@ class JobFacts:
         self._networks: dict[str, None] = {}
         self._transports: dict[str, int] = {}
         self._communicators: dict[str, tuple[int | None, set[int], set[int]]] = {}
+        self._frameworks = Frameworks()
 
     def feed(self, event: Event, site: Site) -> None:  # noqa: ARG002 - listens as the others do
         """Note what an event says of the job."""
@@ -64,6 +66,8 @@ class JobFacts:
             if event.transport and (event.transport in self._transports or len(self._transports) < 64):
                 self._transports[event.transport] = self._transports.get(event.transport, 0) + 1
             return
+        if event.kind in FRAMEWORK_KINDS:
+            self._frameworks.feed(event)
         if isinstance(event, LogText | TrainStep):
             self._text(event)
         elif isinstance(event, NcclEnv):
@@ -157,6 +161,7 @@ class JobFacts:
             topology={name: str(count) for name, count in sorted(self._transports.items())},
             settings=tuple(self._settings.values()),
             differences=self._differences(),
+            frameworks=self._frameworks.conclude(),
         )
 
     def _differences(self) -> tuple[Difference, ...]:

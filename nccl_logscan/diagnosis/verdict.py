@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from nccl_logscan.diagnosis.findings import Evidence, Finding
+from nccl_logscan.lint.model import Remark
 from nccl_logscan.position import Instant, Position
 from nccl_logscan.rulebook.rule import Rule
 from nccl_logscan.taxonomy import Action, Basis, Category, Level
@@ -133,7 +134,10 @@ class Communicator:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What the log says about the job itself. `ranks_silent` are ranks of the world that never spoke."""
+    """What the log says about the job itself. `ranks_silent` are ranks of the world that never spoke.
+
+    `frameworks` are the programs that the log shows at work, by the names that the catalogue has for them.
+    """
 
     nccl_versions: tuple[str, ...] = ()
     torch_versions: tuple[str, ...] = ()
@@ -147,6 +151,7 @@ class Job:
     topology: Mapping[str, str] = field(default_factory=dict)
     settings: tuple[Setting, ...] = ()
     differences: tuple[Difference, ...] = ()
+    frameworks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +200,13 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class PlannedStep:
-    """A rule's step with its placeholders filled. `command` is None where a value was not in the log; `because`
-    names the finding's rule.
+    """A rule's step with its placeholders filled, in the terms of the job's own framework.
+
+    `command` is None where a value was not in the log; `because` names the finding's rule. `present` is the setting's
+    value now, and `where` the line that makes it: of a configuration file, else of the log that printed it; of a
+    setting to be added, the line of the file at which it goes in. `diff` is the change of one file or several as
+    `git apply` takes it; None where there is no file to change, or where the right value depends on what the log does
+    not tell. `framework` is whose setting it is, `unit` what its value counts.
     """
 
     id: str
@@ -215,6 +225,19 @@ class PlannedStep:
     until: str | None
     source: str | None
     because: str
+    present: str | None = None
+    where: Position | None = None
+    diff: str | None = None
+    framework: str | None = None
+    unit: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedSetting:
+    """What lint says of a setting in a configuration file or in the log; `diff` mends the file, where it can be."""
+
+    remark: Remark
+    diff: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,3 +256,4 @@ class ScanResult:
     notes: tuple[str, ...]
     rulebook_digest: str
     rules_used: Mapping[str, Rule]
+    judged: tuple[JudgedSetting, ...] = ()

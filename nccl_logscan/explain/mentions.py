@@ -16,8 +16,13 @@ _SEPARATOR = re.compile(r", | or | and ")
 
 def rules_naming(rulebook: Rulebook, names: Iterable[str]) -> tuple[Mention, ...]:
     """Return the rules in whose prose, steps or wordings one of the names stands as a word of its own."""
-    wanted = [re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])") for name in names if len(name) > 3]
-    return tuple(mention(rule) for rule in rulebook.rules.values() if any(form.search(_prose(rule)) for form in wanted))
+    wanted = [(name, re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])")) for name in names if len(name) > 3]
+    found: list[Mention] = []
+    for rule in rulebook.rules.values():
+        prose = _prose(rule)
+        if any(name in prose and form.search(prose) for name, form in wanted):
+            found.append(mention(rule))
+    return tuple(found)
 
 
 def rules_firing(rulebook: Rulebook, text: str) -> tuple[Rule, ...]:

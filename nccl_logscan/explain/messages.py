@@ -76,12 +76,19 @@ def _explained(rule: Rule) -> Explanation:
             Fact("Role", f"{rule.role}, {rule.severity}"),
             *_examples(rule),
         ),
-        doing=tuple(doing(step) for step in (*rule.confirm, *rule.remediation)),
+        doing=tuple(dict.fromkeys(doing(step) for step in (*rule.confirm, *rule.remediation))),
         sources=tuple(dict.fromkeys(reference.url for reference in rule.references)),
     )
 
 
 def _examples(rule: Rule) -> Iterator[Fact]:
     for hit in rule.hits[:_EXAMPLES]:
-        log = hit.log if isinstance(hit.log, str) else next(iter(hit.log.values()), "")
-        yield Fact("For example", next((line.strip() for line in log.splitlines() if line.strip()), "")[:_EXAMPLE])
+        yield Fact("For example", _telling(rule, hit.log if isinstance(hit.log, str) else "".join(hit.log.values())))
+
+
+def _telling(rule: Rule, log: str) -> str:
+    """Return the line that a wording of the rule matches, or else the last one."""
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    patterns = [wording.pattern for wording in rule.match.wordings]
+    matched = (line for line in lines if any(form.may_match(line) and form.search(line) for form in patterns))
+    return next(matched, lines[-1] if lines else "")[:_EXAMPLE]

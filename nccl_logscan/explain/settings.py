@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from nccl_logscan.catalogue.concepts import CONCEPTS
 from nccl_logscan.catalogue.load import Catalogue
-from nccl_logscan.catalogue.model import Default, Domain, Form, Option, Reader, Variable
+from nccl_logscan.catalogue.model import Condition, Default, Domain, Form, Option, Reader, Variable
+from nccl_logscan.catalogue.model import Kind as Made
 from nccl_logscan.catalogue.versions import version, within
 from nccl_logscan.explain.mentions import doing, rules_naming, steps_setting
 from nccl_logscan.explain.model import Explanation, Fact, Kind
@@ -27,6 +28,15 @@ _FORMS = {
     Form.LIST: "a list with commas",
     Form.PATH: "a path",
     Form.TEXT: "a text",
+}
+_KINDS = {
+    Made.ENV: "environment variable",
+    Made.CLI_FLAG: "option of the command line",
+    Made.YAML_KEY: "key in YAML",
+    Made.JSON_KEY: "key in JSON",
+    Made.PYTHON_KWARG: "argument in Python",
+    Made.K8S_FIELD: "field of a manifest",
+    Made.HOST_COMMAND: "command or setting of a host",
 }
 _STEPS = 6
 
@@ -59,7 +69,7 @@ def explain_option(option: Option, catalogue: Catalogue, rulebook: Rulebook | No
     return Explanation(
         kind=Kind.SETTING,
         name=option.names[0],
-        heading=f"{option.kind.replace('_', ' ')} of {option.framework}",
+        heading=f"{_KINDS[option.kind]}, {option.framework}",
         meaning=option.effect,
         facts=tuple(_option_facts(option, catalogue)),
         doing=tuple(doing(step) for step in steps[:_STEPS] if advised or step.do_not),
@@ -89,7 +99,7 @@ def _variable_facts(variable: Variable, nccl: str | None) -> Iterator[Fact]:
         yield Fact(f"In NCCL {nccl}", _in_version(variable, nccl))
     for default in variable.defaults:
         yield Fact("Default", default.value + (f" since {reader}{default.since}" if default.since else ""))
-    yield Fact("Values", values_of(variable.domain))
+    yield from _values(variable.domain)
     if variable.since:
         yield Fact("Since", reader + variable.since)
     if variable.deprecated_in:
@@ -134,7 +144,7 @@ def _option_facts(option: Option, catalogue: Catalogue) -> Iterator[Fact]:
         yield Fact("Also", ", ".join(option.names[1:]))
     if option.default is not None:
         yield Fact("Default", option.default)
-    yield Fact("Values", values_of(option.domain))
+    yield from _values(option.domain)
     if option.since:
         yield Fact("Since", f"{option.framework} {option.since}")
     if option.until:
@@ -191,6 +201,11 @@ def _member(option: Option) -> str:
     return " ".join(words)
 
 
+def _values(domain: Domain) -> Iterator[Fact]:
+    if domain != Domain():
+        yield Fact("Values", values_of(domain))
+
+
 def values_of(domain: Domain) -> str:
     """Return which values are taken, as a person reads it."""
     words = [_FORMS[domain.form]]
@@ -210,4 +225,11 @@ def values_of(domain: Domain) -> str:
 def _cautions(name: str, catalogue: Catalogue, nccl: str | None) -> Iterator[str]:
     for practice in catalogue.practices:
         if any(condition.name == name for condition in practice.when) and (nccl is None or within(nccl, practice.nccl)):
-            yield f"{practice.problem} {practice.advice}"
+            others = [_where(condition) for condition in practice.when if condition.name != name]
+            yield (f"Where {' and '.join(others)}: " if others else "") + f"{practice.problem} {practice.advice}"
+
+
+def _where(condition: Condition) -> str:
+    if condition.missing:
+        return f"{condition.name} is not set"
+    return f"{condition.name} is {' or '.join(condition.equals)}" if condition.equals else f"{condition.name} is set so"

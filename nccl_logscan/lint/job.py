@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from nccl_logscan.catalogue.load import Catalogue
+from nccl_logscan.catalogue.load import Catalogue, written_form
 from nccl_logscan.catalogue.model import Kind, Option
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Config, Form, Placed
@@ -39,6 +39,12 @@ class Made:
         return self.config.data[self.placed.span.start : self.placed.span.end] if self.config else b""
 
     @property
+    def key(self) -> str:
+        """The setting's name as the catalogue writes it: `--ddp_timeout` is --ddp-timeout, `a.f(x=)` is f(x=)."""
+        name = self.placed.name
+        return name if self.placed.kind is Kind.ENV else written_form(name)
+
+    @property
     def is_given(self) -> bool:
         """Whether the setting is made here, not taken away."""
         return self.placed.form is not Form.UNSET and self.placed.mark != "~"
@@ -60,10 +66,10 @@ class Job:
 
     @cached_property
     def by_name(self) -> Mapping[str, tuple[Made, ...]]:
-        """The settings of each name, in the order of the files."""
+        """The settings of each name, as the catalogue writes it, in the order of the files."""
         found: dict[str, list[Made]] = {}
         for made in self.made:
-            found.setdefault(made.placed.name, []).append(made)
+            found.setdefault(made.key, []).append(made)
         return {name: tuple(all_made) for name, all_made in found.items()}
 
     def options_for(self, made: Made) -> tuple[Option, ...]:

@@ -46,7 +46,7 @@ def check_practices(job: Job) -> Iterator[Remark]:
         if not _is_for(prepared.practice, job):
             continue
         for made, severity in _spoken_of(prepared, job, surroundings):
-            if (made.placed.at.source, made.placed.name) in said and prepared.check is not Check.CONTRADICTION:
+            if (made.placed.at.source, made.key) in said and prepared.check is not Check.CONTRADICTION:
                 continue
             yield _remark(prepared.practice, severity, made, job)
             if severity is not Severity.NOTE:
@@ -88,7 +88,7 @@ def _is_meant(practice: Practice, made: Made, job: Job) -> bool:
     """Whether what looks left over is made for one command, is taken back, or does no harm where it is made."""
     if Check(practice.check) is not Check.LEFTOVER:
         return False
-    name = made.placed.name
+    name = made.key
     taken_back = any(not other.is_given and other.config is made.config for other in job.by_name[name])
     if made.placed.form is Form.COMMAND_PREFIX or taken_back:
         return True
@@ -121,6 +121,6 @@ def _remark(practice: Practice, severity: Severity, made: Made, job: Job) -> Rem
 
 def _fix(made: Made, name: str, value: str, job: Job) -> Iterator[Edit]:
     """Yield the edits for one setting of a practice's fix: of this very setting, or of those in its file."""
-    for target in (made,) if name == made.placed.name else job.by_name.get(name, ()):
+    for target in (made,) if name == made.key else job.by_name.get(name, ()):
         if target.config is made.config and target.is_given:
             yield from changed(target, value) if value else removed(target)

@@ -11,10 +11,10 @@ from nccl_logscan.lint.job import Job, Made
 Values = Mapping[str, str | None]
 """Values by name; None for one that is not told, or that is set to two values."""
 
-_GROUPED = frozenset({Form.COMMAND_PREFIX, Form.ENV_LIST})
 # Between the variables in front of one command stand blanks and continued lines; between those of one container no
-# other list.
+# other list; between the keywords of one call no other call of that function, which its name tells.
 _PARTED = {Form.COMMAND_PREFIX: re.compile(rb"[^\\\s]|(?<!\\)\r?\n"), Form.ENV_LIST: re.compile(rb"\benv:")}
+_GROUPED = frozenset({*_PARTED, Form.FLAG, Form.PYTHON_KWARG})
 
 
 class Surroundings:
@@ -32,7 +32,7 @@ class Surroundings:
                 self._groups.update((id(made), values) for made in group)
         for made in job.made:
             if made.is_given:
-                self._everywhere.setdefault(made.placed.name, set()).add(made.placed.at.source)
+                self._everywhere.setdefault(made.key, set()).add(made.placed.at.source)
 
     def beside(self, made: Made, names: Iterable[str]) -> dict[str, str | None]:
         """Return the values of these names that hold beside a setting; `FI_*` stands for all that begin so."""
@@ -45,7 +45,7 @@ class Surroundings:
                 found |= {} if member is None else {name: own.get(member), member: own.get(member)}
             elif name in group or name in own:
                 found[name] = group[name] if name in group else own[name]
-        return found | {made.placed.name: made.placed.value}
+        return found | {made.key: made.placed.value}
 
     def elsewhere(self, made: Made, names: Iterable[str]) -> dict[str, str | None]:
         """Return the values of these names that the job's other files give."""
@@ -63,24 +63,33 @@ def _values(all_made: Iterable[Made]) -> dict[str, str | None]:
     found: dict[str, str | None] = {}
     for made in all_made:
         if made.is_given:
-            name, value = made.placed.name, made.placed.value
+            name, value = made.key, made.placed.value
             found[name] = value if found.get(name, value) == value else None
     return found
 
 
 def _groups(all_made: Sequence[Made]) -> list[list[Made]]:
-    """Part settings, which are in the file's order, into those of one command or one container."""
+    """Part settings, which are in the file's order, into those of one command, one container or one call."""
     groups: list[list[Made]] = []
+    latest: dict[object, list[Made]] = {}
     for made in all_made:
-        before = groups[-1][-1] if groups else None
-        if before and before.config and before.placed.form is made.placed.form and not _is_parted(before, made):
-            groups[-1].append(made)
-        else:
-            groups.append([made])
+        form = made.placed.form
+        to_whom = (form, made.placed.program, made.placed.name.partition("(")[0] if form is Form.PYTHON_KWARG else None)
+        group = latest.get(to_whom)
+        if group is None or _is_parted(group[-1], made):
+            group = []
+            groups.append(group)
+            latest[to_whom] = group
+        group.append(made)
     return groups
 
 
 def _is_parted(before: Made, made: Made) -> bool:
-    assert made.config is not None
+    if made.config is None:
+        return False
     between = made.config.data[before.placed.span.end : made.placed.span.start]
-    return _PARTED[made.placed.form].search(between) is not None
+    if made.placed.form is Form.PYTHON_KWARG:
+        function = made.placed.name.partition("(")[0].rpartition(".")[2]
+        return function.encode() + b"(" in between
+    parts = _PARTED.get(made.placed.form)
+    return parts is not None and parts.search(between) is not None

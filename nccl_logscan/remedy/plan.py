@@ -1,48 +1,193 @@
-"""A verdict to a plan: the rules' steps in order, repeats dropped, commands filled and quoted."""
+"""A verdict to a plan: the rules' steps in the user's own terms, repeats dropped, the likeliest fix first."""
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
+from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.diagnosis.diagnose import facts_of, fill
 from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.diagnosis.verdict import Diagnosis, PlannedStep
+from nccl_logscan.remedy.change import Change, change_of
+from nccl_logscan.remedy.circumstances import Circumstances
+from nccl_logscan.remedy.naming import Named, named
+from nccl_logscan.remedy.values import UNSET, depends_on_site, is_exclusion, is_relative
 from nccl_logscan.rulebook.rule import Step
+from nccl_logscan.taxonomy import Action
 
 _STEPS = 24
 _CONSEQUENCES = 3
+_EFFECTS = {"fix": 0, "workaround": 1, "inspect": 2}
+_VERSION_OF = re.compile(r"(?:(vllm|ray|torch|pytorch|nccl)\s+)?v?(\d.*)", re.IGNORECASE)
+_SUBJECT = {"torch": "pytorch"}
 
 
-def make_plan(diagnosis: Diagnosis) -> tuple[PlannedStep, ...]:
-    """Return what to do: fixes and workarounds of the cause, what to look at first, and what not to do.
+def make_plan(diagnosis: Diagnosis, around: Circumstances | None = None) -> tuple[PlannedStep, ...]:
+    """Return what to do: fixes and workarounds of the cause, what to look at, and last what not to do.
 
-    Of the consequences only the warnings (`do_not`) are taken over: mending an echo mends nothing.
+    A step that corrects a setting which the user's files or the log show to be made comes before one that would add a
+    setting. Of the consequences only the warnings (`do_not`) are taken over: mending an echo mends nothing.
     """
     if diagnosis.finding is None:
         return ()
-    planned = list(_steps_of(diagnosis.finding, diagnosis, only_warnings=False))
+    around = around or Circumstances()
+    steps = list(_steps_of(diagnosis.finding, diagnosis, around, only_warnings=False))
     for finding in diagnosis.consequences[:_CONSEQUENCES]:
-        planned += _steps_of(finding, diagnosis, only_warnings=True)
-    said_first: dict[tuple[str, str | None], PlannedStep] = {}
-    for step in planned:
-        said_first.setdefault((step.title, step.command), step)
-    return tuple(said_first.values())[:_STEPS]
+        steps += _steps_of(finding, diagnosis, around, only_warnings=True)
+    said_first: dict[tuple[str, str | None, str | None], _Ranked] = {}
+    for step in steps:
+        key = (step.planned.title, step.planned.command, step.planned.setting)
+        said_first.setdefault(key, step)
+    return tuple(step.planned for step in sorted(said_first.values(), key=lambda step: step.rank))[:_STEPS]
 
 
-def _steps_of(finding: Finding, diagnosis: Diagnosis, *, only_warnings: bool) -> Iterator[PlannedStep]:
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    planned: PlannedStep
+    rank: tuple[int, ...]
+
+
+def _steps_of(
+    finding: Finding, diagnosis: Diagnosis, around: Circumstances, *, only_warnings: bool
+) -> Iterator[_Ranked]:
     values = facts_of(finding, diagnosis.culprit)
     steps = (*finding.rule.remediation, *finding.rule.confirm)
     for number, step in enumerate(steps, start=1):
-        if step.do_not or not only_warnings:
-            yield _planned(step, number, finding, values)
+        if only_warnings and not step.do_not:
+            continue
+        for planned, change in _planned(step, number, finding, values, around):
+            yield _Ranked(planned, _rank(planned, change, diagnosis, around))
 
 
-def _planned(step: Step, number: int, finding: Finding, values: dict[str, str]) -> PlannedStep:
+def _rank(step: PlannedStep, change: Change, diagnosis: Diagnosis, around: Circumstances) -> tuple[int, ...]:
+    """What is wrong where we can see it goes first, then what carries out the verdict's action, fixes, workarounds."""
+    mends = step.effect in {"fix", "workaround"}
+    leaves_out = step.setting == "--exclude" and diagnosis.action is Action.RESTART_WITHOUT_NODE
+    elsewhere = step.framework is not None and step.framework not in around.frameworks
+    nothing_to_undo = step.to == UNSET and not change.is_wrong
+    return (
+        step.do_not,
+        not (mends and change.is_wrong),
+        not leaves_out,
+        _EFFECTS.get(step.effect, len(_EFFECTS)),
+        _is_rivalled(step, around) if elsewhere else False,
+        nothing_to_undo,
+    )
+
+
+_RIVALS = ({"slurm", "kubernetes"}, {"docker", "kubernetes"}, {"vllm", "sglang"})
+
+
+def _is_rivalled(step: PlannedStep, around: Circumstances) -> bool:
+    """Whether the job is seen to run under something else that has the place of this step's framework."""
+    return any(step.framework in rivals and rivals & around.frameworks for rivals in _RIVALS)
+
+
+# --- One step ------------------------------------------------------------------------------------------------
+
+
+def _planned(
+    step: Step, number: int, finding: Finding, values: dict[str, str], around: Circumstances
+) -> Iterator[tuple[PlannedStep, Change]]:
+    plain = _filled(step, number, finding, values)
+    if step.setting is None:
+        if _in_use(step, "nccl", around):
+            yield plain, Change()
+        return
+    kind = Kind(plain.kind)
+    names = step.setting.split(", ")
+    known = [(name, wanted) for name in names for wanted in named(name, kind, plain.to, around)]
+    fitting = [(name, wanted) for name, wanted in known if _suits(step, name, wanted, around)]
+    changes = [(name, wanted, _change(step, wanted, around)) for name, wanted in fitting]
+    # Of several settings that one step names, those that are made; where none is, the step as a whole.
+    shown = [entry for entry in changes if entry[2].where is not None] or changes[:1]
+    for name, wanted, change in shown:
+        whole = len(names) > 1 and change.where is None
+        yield _in_own_terms(plain, step.setting if whole else name, wanted, change, whole=whole), change
+
+
+def _suits(step: Step, name: str, wanted: Named, around: Circumstances) -> bool:
+    """Whether a version in use takes the step; another name for the setting comes with versions of its own."""
+    return wanted.name != name or _in_use(step, _subject_of(name, wanted, around), around)
+
+
+def _subject_of(name: str, wanted: Named, around: Circumstances) -> str:
+    variable = around.catalogue.variable(name)
+    if variable is not None:
+        return {"torch": "pytorch"}.get(variable.reader.value, variable.reader.value)
+    return wanted.framework or "nccl"
+
+
+def _in_use(step: Step, subject: str, around: Circumstances) -> bool:
+    for bound in (step.since, step.until):
+        if bound is not None and (match := _VERSION_OF.fullmatch(bound)) and match[1]:
+            subject = _SUBJECT.get(match[1].lower(), match[1].lower())
+    return around.in_use(subject, _number(step.since), _number(step.until))
+
+
+def _number(bound: str | None) -> str | None:
+    match = _VERSION_OF.fullmatch(bound) if bound else None
+    return match[2] if match else None
+
+
+def _change(step: Step, wanted: Named, around: Circumstances) -> Change:
+    to = wanted.to
+    told_by_log = step.to is not None and "{" in step.to
+    mendable = not step.do_not and to is not None and (told_by_log or not depends_on_site(wanted.name, to))
+    change = change_of(wanted, around, diff=mendable)
+    if to is not None and not told_by_log and is_exclusion(to) and not is_exclusion(change.present or "^"):
+        # The user names what to use: which of the site's own is right instead, the log does not tell.
+        return replace(change, diff=None)
+    return change
+
+
+def _in_own_terms(plain: PlannedStep, name: str, wanted: Named, change: Change, *, whole: bool) -> PlannedStep:
+    shown = name if whole else _shown_name(name, wanted, change)
+    renamed = not whole and shown != name
+    return replace(
+        plain,
+        title=_renamed(plain.title, name, shown) if renamed else plain.title,
+        command=_command(plain, name, shown, wanted) if renamed else plain.command,
+        kind=wanted.kind.value,
+        setting=shown,
+        to=change.to if change.to is not None or wanted.to is None else _shown_value(wanted.to),
+        source=wanted.source or plain.source if wanted.own else plain.source or wanted.source,
+        present=change.present,
+        where=change.where,
+        diff=change.diff,
+        framework=wanted.framework,
+        unit=wanted.unit,
+    )
+
+
+def _shown_value(to: str) -> str | None:
+    """Return a value for a setting that nobody makes; a share of an unknown value is told by the step's title."""
+    return None if is_relative(to) else to
+
+
+def _shown_name(name: str, wanted: Named, change: Change) -> str:
+    return change.name or (wanted.name if wanted.own or wanted.name != name else name)
+
+
+def _renamed(title: str, name: str, shown: str) -> str:
+    return re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", lambda _: shown, title)
+
+
+def _command(plain: PlannedStep, name: str, shown: str, wanted: Named) -> str | None:
+    """Return the rule's command under the other name; none where it is another framework's."""
+    if wanted.own or plain.command is None:
+        return None
+    return _renamed(plain.command, name, shown)
+
+
+def _filled(step: Step, number: int, finding: Finding, values: dict[str, str]) -> PlannedStep:
     return PlannedStep(
         id=f"{finding.rule.id}#{number}",
         title=step.do,
-        kind=step.kind or "host_command",
+        kind=step.kind or Kind.HOST_COMMAND.value,
         setting=step.setting,
         to=fill(step.to, values) if step.to else None,
         command=fill_command(step.run, values) if step.run else None,

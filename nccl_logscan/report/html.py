@@ -62,6 +62,8 @@ def _environment() -> Environment:
         finalize=_finalise,
     )
     environment.filters.update(
+        changes=_changes,
+        is_number=_is_number,
         lines=_lines,
         link=_link,
         ranks=_ranks,
@@ -84,6 +86,17 @@ def _finalise(value: Any) -> Any:
 def _lines(text: str) -> Markup:
     """Return a text of several lines with its line feeds."""
     return escape(visible_lines(text))
+
+
+def _changes(diff: str) -> Markup:
+    """Return a diff line by line, what goes and what comes marked; copied from the page it is the diff itself."""
+    marks = {"+": Markup("<ins>{}</ins>"), "-": Markup("<del>{}</del>")}
+    shown = (marks.get(line[:1], Markup("{}")).format(visible(line)) for line in diff.split("\n"))
+    return Markup("\n").join(shown)
+
+
+def _is_number(value: str) -> bool:
+    return value.replace(".", "", 1).isdigit()
 
 
 def _link(source: str | None, title: str | None = None) -> Markup:

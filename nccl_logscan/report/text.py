@@ -143,6 +143,7 @@ def _rows(view: ReportView, written_to: str | None, page: _Page) -> Iterator[_Ro
         yield from _prose(page, 5, "Then", [_echo(echo) for echo in view["cascade"]])
     steps = view["remediation"]
     yield from _steps(page, page.few([step for step in steps if not step["do_not"]], 3))
+    yield from _prose(page, 4, "Settings", page.few(_wrong_settings(view["config"]["lint"], page), 2))
     avoid = [_warning(step, view["rules"]) for step in steps if step["do_not"]]
     yield from _prose(page, 3, "Do not", page.few(avoid, 2))
     yield from _prose(page, 3, "Unknown", page.few(verdict["unknowns"], 2))
@@ -204,12 +205,41 @@ def _steps(page: _Page, steps: list[dict[str, Any]]) -> Iterator[_Row]:
         rank = 1 if number == 1 else 1 + number
         by = "" if step["owner"] == "user" else f" ({step['owner']})"
         yield from _prose(page, rank, "Do", [f"{number}. {step['title']}{by}"])
+        if change := _change(step):
+            yield _Row(rank, "Do", page.fold(Text(f"   {visible(change)}", style="bold"), 20 if page.verbose else 1))
+        if page.verbose and step["diff"]:
+            lines = (Text(f"   {visible(line)}") for line in step["diff"].splitlines())
+            yield _Row(5, "Do", tuple(lines))
         for command in page.few((step["command"] or "").splitlines(), 2):
             text = Text(f"   $ {visible(command)}", style="bold")
             # Whole or not at all: half a command is worse than none. The terminal breaks it, so that it copies whole.
             overflow = (_GUTTER + text.cell_len) // page.console.width if page.wraps else 0
             if overflow <= _COMMAND_LINES:
                 yield _Row(rank, "Do", (text,), overflow)
+
+
+def _change(step: dict[str, Any]) -> str:
+    """Return where a setting is made, and from what to what: `train.sh:12  NCCL_IB_GID_INDEX 3 → unset`."""
+    if not step["setting"] or (step["where"] is step["to"] is None and step["setting"] in step["title"]):
+        return ""
+    place = f"{place_of(step['where'])}  " if step["where"] else ""
+    now = f" {step['from']}" if step["from"] is not None else ""
+    to = f" → {step['to']}" if step["to"] is not None else ""
+    return f"{place}{step['setting']}{now}{to}{_unit(step)}"
+
+
+def _unit(step: dict[str, Any]) -> str:
+    """Return the unit of a bare number: 60 may be seconds or minutes."""
+    return f" {step['unit']}" if step["unit"] and (step["to"] or "").replace(".", "", 1).isdigit() else ""
+
+
+def _wrong_settings(lint: list[dict[str, Any]], page: _Page) -> list[str]:
+    shown = [entry for entry in lint if page.verbose or entry["severity"] != "note"]
+    return [
+        f"{place_of(entry)}  {entry['name']}{'=' if entry['value'] else ''}{entry['value']}: "
+        f"{entry['problem']} {entry['advice']}"
+        for entry in shown
+    ]
 
 
 def _prose(

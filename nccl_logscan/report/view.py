@@ -17,6 +17,7 @@ from nccl_logscan.diagnosis.verdict import (
     Diagnosis,
     Difference,
     Job,
+    JudgedSetting,
     PlannedStep,
     RankStanding,
     ScannedInput,
@@ -46,6 +47,9 @@ WORDS_LIMIT = 256
 UNCLAIMED_LIMIT = 50
 STEPS_LIMIT = 100
 SETTINGS_LIMIT = 500
+LINT_LIMIT = 200
+# A diff is shown whole or not at all: half of one changes nothing.
+DIFF_LIMIT = 16_384
 INPUTS_LIMIT = 5_000
 RANKS_LIMIT = 4_096
 NAMES_LIMIT = 256
@@ -81,9 +85,9 @@ def build_view(result: ScanResult, *, model_digest: str | None = None) -> Report
         "findings": [_finding(finding) for finding in _shown(result.findings)],
         "timeline": [_moment(entry) for entry in _head_and_tail(result.timeline, TIMELINE_LIMIT)],
         "ranks": _standings(result),
-        "remediation": [_step(step, job.settings) for step in result.plan[:STEPS_LIMIT]],
+        "remediation": [_step(step) for step in result.plan[:STEPS_LIMIT]],
         "config": {
-            "lint": [],
+            "lint": [_judged(setting) for setting in result.judged[:LINT_LIMIT]],
             "differs_between_hosts": [_difference(difference) for difference in _harmful_first(job.differences)],
             "seen": [_setting(setting) for setting in job.settings[:SETTINGS_LIMIT]],
         },
@@ -95,6 +99,12 @@ def build_view(result: ScanResult, *, model_digest: str | None = None) -> Report
     }
     cleaned: ReportView = _cleaned(view)
     return cleaned
+
+
+class _Whole(str):
+    """A text that is not cut."""
+
+    __slots__ = ()
 
 
 def _verdict(diagnosis: Diagnosis) -> dict[str, Any]:
@@ -231,17 +241,16 @@ def _aligned(aligned: Aligned | None) -> dict[str, Any] | None:
     }
 
 
-def _step(step: PlannedStep, settings: Sequence[Setting]) -> dict[str, Any]:
-    current = next((setting for setting in settings if setting.name == step.setting), None)
+def _step(step: PlannedStep) -> dict[str, Any]:
     return {
         "id": step.id,
         "title": step.title,
         "kind": step.kind if step.kind in STEP_KINDS else "host_command",
         "setting": step.setting,
-        "from": redact_value(current.name, current.value) if current else None,
+        "from": redact_value(step.setting or "", step.present) if step.present is not None else None,
         "to": step.to,
-        "where": _place(current.at) if current else None,
-        "diff": None,
+        "where": _place(step.where) if step.where else None,
+        "diff": _diff(step.diff),
         "why": step.why,
         "risk": step.risk,
         "do_not": step.do_not,
@@ -253,7 +262,29 @@ def _step(step: PlannedStep, settings: Sequence[Setting]) -> dict[str, Any]:
         "effect": step.effect,
         "on": step.on,
         "because": step.because,
+        "framework": step.framework,
+        "unit": step.unit,
     }
+
+
+def _judged(setting: JudgedSetting) -> dict[str, Any]:
+    remark = setting.remark
+    return {
+        **_place(remark.at),
+        "name": remark.name,
+        "value": redact_value(remark.name, remark.value or ""),
+        "problem": remark.problem,
+        "advice": remark.advice,
+        "check": remark.check.value,
+        "severity": remark.severity.value,
+        "source": remark.source,
+        "command": remark.tells,
+        "diff": _diff(setting.diff),
+    }
+
+
+def _diff(diff: str | None) -> str | None:
+    return _Whole(diff) if diff is not None and len(diff) <= DIFF_LIMIT else None
 
 
 def _job(job: Job) -> dict[str, Any]:
@@ -371,6 +402,7 @@ def _omitted(result: ScanResult) -> dict[str, int]:
         "ranks": (len(result.standings), STANDINGS_LIMIT),
         "remediation": (len(result.plan), STEPS_LIMIT),
         "settings": (len(result.job.settings), SETTINGS_LIMIT),
+        "lint": (len(result.judged), LINT_LIMIT),
         "unclaimed": (len(result.unclaimed), UNCLAIMED_LIMIT),
     }
     return {name: max(0, length - limit) for name, (length, limit) in lengths.items()}
@@ -421,6 +453,8 @@ def _cut(text: str) -> str:
 
 def _cleaned(part: Any) -> Any:
     """Return the same with every text redacted, cut, and encodable in UTF-8."""
+    if isinstance(part, _Whole):
+        return part if part.isascii() else _LONE_SURROGATE.sub("\ufffd", part)
     if isinstance(part, str):
         text = _cut(redact(part[: 2 * TEXT_LIMIT]))
         return text if text.isascii() else _LONE_SURROGATE.sub("\ufffd", text)

@@ -39,7 +39,9 @@ def _read(file: BinaryIO) -> bytes:
     return read1(PIECE)
 
 
-def _file_blocks(path: Path) -> Blocks:
+def file_blocks(path: Path) -> Blocks:
+    """Give a file's bytes, as often as they are asked for."""
+
     def blocks(took: Callable[[int], None]) -> Iterator[bytes]:
         with path.open("rb") as file:
             yield from _blocks_of(file, took)
@@ -174,7 +176,7 @@ def _sources_of(path: Path, name: str, limits: Limits) -> list[Source]:
         raise _unreadable(name, error) from error
     if looks_like_zip(start):
         return zip_sources(path, name, limits)
-    blocks = _file_blocks(path)
+    blocks = file_blocks(path)
     _, head = peeked(unpacked(iter((start,)), limits))
     if len(head) < len(start) == SAMPLE and compression_of(start):
         # A block of bz2 gives nothing before all of its 900 kB are there.

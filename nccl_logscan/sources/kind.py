@@ -53,7 +53,7 @@ _FIRST_KEYS = frozenset(
 )
 _JSON_KEY = re.compile(rb'"([a-z_0-9]{2,40})"\s*:')
 
-_CONFIG_SUFFIXES = frozenset(
+CONFIG_SUFFIXES = frozenset(
     (
         ".yaml",
         ".yml",
@@ -71,6 +71,7 @@ _CONFIG_SUFFIXES = frozenset(
         ".py",
     )
 )
+"""How the names of files end that say what was asked for."""
 _KERNEL_NAMES = re.compile(r"dmesg|kern(?:el)?\.log|syslog|journal-?k", re.IGNORECASE)
 _KERNEL_LINE = re.compile(
     rb"\[ *\d+\.\d{6}\] |\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}\] |<\d+>"
@@ -125,4 +126,4 @@ def _is_flight_recorder(head: bytes) -> bool:
 def _is_config(plain: bytes, path: PurePosixPath) -> bool:
     if plain.startswith(b"#!"):
         return True
-    return path.suffix.lower() in _CONFIG_SUFFIXES and not _LOG_LINE.search(plain)
+    return path.suffix.lower() in CONFIG_SUFFIXES and not _LOG_LINE.search(plain)

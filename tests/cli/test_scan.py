@@ -250,3 +250,23 @@ def test_the_version_is_told(run):
     told = run("--version")
 
     assert (told.code, told.out) == (0, f"nccl-logscan, version {__version__}\n")
+
+
+def test_a_configuration_is_read_from_where_it_is_named(run, here):
+    (here / "job.log").write_text("n1:1:2 [0] misc/socket.cc:49 NCCL WARN Bootstrap : no socket interface found\n")
+    (here / "conf").mkdir()
+    (here / "conf" / "a.sh").write_text("export NCCL_SOCKET_IFNAME=ib9\nsrun torchrun train.py\n")
+    (here / "conf" / "b.env").write_text("NCCL_TIMEOUT=1800\n")
+    told = run("job.log", "--config", "conf/a.sh", "--config", "conf/b.env", "--format", "json", "-o", "-")
+
+    view = json.loads(told.out)
+    assert view["remediation"][0]["where"] == {"file": "conf/a.sh", "line": 1}
+    assert [entry["file"] for entry in view["config"]["lint"] if entry["name"] == "NCCL_TIMEOUT"] == ["conf/b.env"]
+
+
+def test_a_configuration_that_is_missing_is_told(run, here):
+    (here / "job.log").write_text("n1:1:2 [0] misc/socket.cc:49 NCCL WARN Bootstrap : no socket interface found\n")
+    told = run("job.log", "--config", "missing.sh")
+
+    assert told.code == 3
+    assert "missing.sh cannot be read" in told.err

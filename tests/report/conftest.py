@@ -20,6 +20,7 @@ from nccl_logscan.diagnosis.verdict import (
     Diagnosis,
     Difference,
     Job,
+    JudgedSetting,
     PlannedStep,
     RankStanding,
     ScannedInput,
@@ -28,6 +29,8 @@ from nccl_logscan.diagnosis.verdict import (
     TimelineEntry,
     UnclaimedGroup,
 )
+from nccl_logscan.lint.model import Check, Remark
+from nccl_logscan.lint.model import Severity as LintSeverity
 from nccl_logscan.position import Instant, Origin, Position, Span
 from nccl_logscan.rulebook.rule import Matcher, Pattern, Reference, Rule, Wording
 from nccl_logscan.taxonomy import Action, Basis, Category, Level, Role, Severity
@@ -41,6 +44,10 @@ WARNING = (
 TIMEOUT = (
     "[Rank {rank}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=48213, OpType=ALLREDUCE, "
     "NumelIn=26214400, NumelOut=26214400, Timeout(ms)=600000) ran for 600023 milliseconds before timing out."
+)
+DIFF = (
+    "--- a/train.sbatch\n+++ b/train.sbatch\n@@ -11,3 +11,3 @@\n #SBATCH --nodes=16\n"
+    "-export NCCL_IB_TIMEOUT=20 # <site>\n+export NCCL_IB_TIMEOUT=22 # <site>\n srun python train.py\n"
 )
 
 
@@ -155,6 +162,9 @@ def _steps() -> tuple[PlannedStep, ...]:
             risk="A dead peer is noticed later.",
             since="2.4",
             source="https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html",
+            present="20",
+            where=Position("train.sbatch", 12, 300),
+            diff=DIFF,
         ),
         make_step(
             "infiniband/retry-exceeded/4",
@@ -286,6 +296,37 @@ def sample_result() -> ScanResult:
         notes=("The last line has no line end: the log may have been cut.",),
         rulebook_digest="ab" * 32,
         rules_used={rule.id: rule for rule in (cause_rule, echo_rule, end_rule, benign_rule)},
+        judged=(
+            JudgedSetting(
+                Remark(
+                    check=Check.READ_BY_NOTHING,
+                    severity=LintSeverity.ERROR,
+                    name="NCCL_TIMEOUT",
+                    value="1800",
+                    at=Position("train.sbatch", 13, 340),
+                    column=8,
+                    end_column=20,
+                    problem="No version of NCCL or PyTorch reads it.",
+                    advice="Take it out.",
+                    source="https://github.com/NVIDIA/nccl",
+                ),
+                "--- a/train.sbatch\n+++ b/train.sbatch\n@@ -13 +12,0 @@\n-export NCCL_TIMEOUT=1800\n",
+            ),
+            JudgedSetting(
+                Remark(
+                    check=Check.LEFTOVER,
+                    severity=LintSeverity.NOTE,
+                    name="HF_TOKEN",
+                    value="hf_abcdefghij0123456789",
+                    at=Position(LOG, 46, 4600),
+                    column=1,
+                    end_column=1,
+                    problem="It stands in the log.",
+                    advice="Draw a new one.",
+                    source="https://huggingface.co/docs",
+                )
+            ),
+        ),
     )
 
 

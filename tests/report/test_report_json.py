@@ -75,10 +75,29 @@ def test_the_cascade_is_what_the_cause_explains(sample_result):
     assert second["rule"] == "process_death/sigterm-by-agent"
 
 
-def test_a_step_says_the_value_the_log_had_and_where(sample_result):
+def test_a_step_says_the_present_value_and_where_and_the_change(sample_result):
     step = rendered(sample_result)["remediation"][2]
     assert (step["setting"], step["from"], step["to"]) == ("NCCL_IB_TIMEOUT", "20", "22")
-    assert step["where"] == {"file": "logs/train-7431.log", "line": 44}
+    assert step["where"] == {"file": "train.sbatch", "line": 12}
+    assert step["diff"] == sample_result.plan[2].diff
+
+
+def test_a_diff_is_shown_whole_or_not_at_all(sample_result):
+    def shown(diff):
+        step = dataclasses.replace(sample_result.plan[2], diff=diff)
+        return rendered(dataclasses.replace(sample_result, plan=(step,)))["remediation"][0]["diff"]
+
+    long = sample_result.plan[2].diff + " line\n" * 1_000
+    assert shown(long) == long
+    assert shown(long + " line\n" * 10_000) is None
+
+
+def test_what_lint_says_is_in_the_report(sample_result):
+    first, second = rendered(sample_result)["config"]["lint"]
+    assert (first["file"], first["line"], first["name"], first["value"]) == ("train.sbatch", 13, "NCCL_TIMEOUT", "1800")
+    assert (first["check"], first["severity"]) == ("read-by-nothing", "error")
+    assert first["diff"].endswith("-export NCCL_TIMEOUT=1800\n")
+    assert (second["value"], second["diff"]) == ("[redacted]", None)
 
 
 def test_the_most_common_value_of_a_difference_comes_first(sample_result):

@@ -110,3 +110,24 @@ def test_a_long_command_is_whole_or_absent(sample_result):
     assert f"$ {step.command}" in re.sub(r"\x1b\[[0-9;]*m", "", text)
     monster = dataclasses.replace(step, command="srun " + "x" * 1_500)
     assert "$ srun" not in shown(dataclasses.replace(sample_result, plan=(monster,)), terminal=True)
+
+
+def test_a_step_shows_the_line_and_the_values(sample_result):
+    assert "train.sbatch:12  NCCL_IB_TIMEOUT 20 → 22" in shown(sample_result, width=200)
+
+
+def test_the_unit_of_a_number_is_said(sample_result):
+    step = dataclasses.replace(sample_result.plan[2], setting="--distributed-timeout-minutes", to="60", unit="minutes")
+    text = shown(dataclasses.replace(sample_result, plan=(step,)), width=200)
+    assert "--distributed-timeout-minutes 20 → 60 minutes" in text
+
+
+def test_wrong_settings_are_said_and_notes_only_where_all_is_wanted(sample_result):
+    line = "train.sbatch:13  NCCL_TIMEOUT=1800: No version of NCCL or PyTorch reads it. Take it out."
+    assert line in shown(sample_result, width=200, line_limit=60)
+    assert "HF_TOKEN" not in shown(sample_result, width=200, line_limit=60)
+    assert "HF_TOKEN=[redacted]" in shown(sample_result, width=200, verbose=True)
+
+
+def test_the_diff_is_printed_where_all_is_wanted(sample_result):
+    assert "+export NCCL_IB_TIMEOUT=22 # <site>" in shown(sample_result, width=200, verbose=True)

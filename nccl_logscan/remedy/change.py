@@ -1,0 +1,215 @@
+"""Where a setting stands in the user's files, and the diff that gives it another value, adds it or takes it out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from nccl_logscan.catalogue.model import Kind
+from nccl_logscan.configs.edit import Edit, applied, unified_diff
+from nccl_logscan.configs.model import Config
+from nccl_logscan.position import Position
+from nccl_logscan.remedy.circumstances import Circumstances, Standing, frameworks_of
+from nccl_logscan.remedy.naming import Named
+from nccl_logscan.remedy.values import UNSET, corrects, is_relative, is_value, target, unmade
+
+_CONTEXTS = (3, 2, 1)
+_LONGEST_DIFF = 16_384
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """`where`, `present`, `to` and `diff` as in PlannedStep; `name` is the setting's as it is written there.
+
+    `is_wrong`: the setting is made, and otherwise than it should be.
+    """
+
+    where: Position | None = None
+    present: str | None = None
+    to: str | None = None
+    diff: str | None = None
+    is_wrong: bool = False
+    name: str | None = None
+
+
+def change_of(wanted: Named, around: Circumstances, *, diff: bool) -> Change:
+    """Return where the setting is made and the change of it; with `diff` False no change, and no place to add it."""
+    if made := _made(wanted, around):
+        return _of_files(made, wanted, around, diff=diff)
+    change = _of_log(wanted, around)
+    if change is not None and not change.is_wrong:
+        return change
+    to = change.to if change else unmade(wanted.to, wanted.option.default if wanted.option else None)
+    added = _added(replace(wanted, to=to), around) if diff and to not in {None, UNSET} else None
+    if change is not None:
+        return replace(change, diff=added.diff if added else None)
+    return added or Change(to=to)
+
+
+def _of_log(wanted: Named, around: Circumstances) -> Change | None:
+    """Return the setting as the log shows it to be made."""
+    logged = next((setting for setting in around.job.settings if setting.name in wanted.names), None)
+    if logged is None:
+        return None
+    to = target(wanted.to, logged.value, wanted.unit)
+    is_wrong = corrects(wanted.to) and (wanted.to is None or to is not None)
+    return Change(logged.at, logged.value, to or _kept(wanted), None, is_wrong, logged.name)
+
+
+def _kept(wanted: Named) -> str | None:
+    """What to show for a setting that may stay: a value to have, never a change to make."""
+    return None if wanted.to is None or is_relative(wanted.to) else wanted.to
+
+
+def _made(wanted: Named, around: Circumstances) -> tuple[Standing, ...]:
+    """Return where the files make the setting, those of its own framework alone where several could be meant."""
+    found = [standing for name in dict.fromkeys(wanted.names) for standing in around.standings(name)]
+    if wanted.framework is not None:
+        found = [one for one in found if one.placed.framework in {None, wanted.framework}]
+    unique = {(one.config.name, one.placed.span.start, one.placed.name): one for one in found}
+    order = {id(config): number for number, config in enumerate(around.configs)}
+    return tuple(sorted(unique.values(), key=lambda one: (order[id(one.config)], one.placed.span.start)))
+
+
+def _of_files(made: Sequence[Standing], wanted: Named, around: Circumstances, *, diff: bool) -> Change:
+    wrong = [one for one in made if wanted.to is None or _target(one, wanted) is not None]
+    first = (wrong or made)[0]
+    to = _target(first, wanted) or _kept(wanted)
+    if to == UNSET and first.placed.scalar == "boolean":
+        to = "false"
+    text = _diffs(wrong, wanted, around) if diff and wanted.to is not None else None
+    return Change(first.placed.at, present_in(first), to, text, bool(wrong) and corrects(wanted.to), first.placed.name)
+
+
+def present_in(standing: Standing) -> str | None:
+    """Return a setting's value now: what the program would get, else, of an expression, how it is written."""
+    placed = standing.placed
+    if placed.value is not None or placed.value_span is None:
+        return placed.value
+    written = standing.config.data[placed.value_span.start : placed.value_span.end]
+    return written.decode("utf-8", "replace") if len(written) <= 200 and b"\n" not in written else None
+
+
+def _target(standing: Standing, wanted: Named) -> str | None:
+    return target(wanted.to, present_in(standing), wanted.unit)
+
+
+def _diffs(wrong: Sequence[Standing], wanted: Named, around: Circumstances) -> str | None:
+    """Return the changes of all files that make the setting otherwise than it should be."""
+    parts = []
+    for _, group in groupby(wrong, key=lambda one: one.config.name):
+        standings = tuple(group)
+        config = standings[0].config
+        edits = [_edit(one, wanted, around) for one in standings]
+        made = [edit for edit in edits if edit is not None]
+        after = applied(config.data, made)
+        if len(made) == len(edits) and _keeps_the_rest(config, after, wanted, around):
+            parts.append(diff_text(config, after, around.may_show) or "")
+    return "".join(parts) or None
+
+
+def _edit(standing: Standing, wanted: Named, around: Circumstances) -> Edit | None:
+    config, placed = standing.config, standing.placed
+    syntax, to = around.syntaxes.get(config.syntax), _target(standing, wanted)
+    if syntax is None or to is None:
+        return None
+    if to == UNSET:
+        return syntax.change(config, placed, "false") if placed.scalar == "boolean" else syntax.remove(config, placed)
+    value = fitted(to, config)
+    return syntax.change(config, placed, value) if value is not None and is_value(wanted.kind, value) else None
+
+
+def _added(wanted: Named, around: Circumstances) -> Change | None:
+    """Return the change that makes the setting in the first file that has a place for it."""
+    if wanted.to is None or not is_value(wanted.kind, wanted.to):
+        return None
+    for config in _places_for(wanted, around):
+        syntax = around.syntaxes.get(config.syntax)
+        value = fitted(wanted.to, config)
+        if syntax is None or value is None:
+            continue
+        for name in _names_for(wanted, config):
+            edit = syntax.add(config, wanted.kind, name, value)
+            after = applied(config.data, [edit]) if edit else config.data
+            if edit is None or not _keeps_the_rest(config, after, wanted, around):
+                continue
+            if text := diff_text(config, after, around.may_show):
+                return Change(_first_line(config, edit), None, wanted.to, text, name=name)
+    return None
+
+
+def _places_for(wanted: Named, around: Circumstances) -> Iterator[Config]:
+    """Yield the files that may make the setting: any that starts the job for a variable, else its framework's own."""
+    if wanted.kind is Kind.ENV:
+        yield from sorted(around.configs, key=lambda config: not config.launches)
+        return
+    for config in around.configs:
+        if wanted.framework is not None and wanted.framework in set(frameworks_of(config)):
+            yield config
+
+
+def _names_for(wanted: Named, config: Config) -> Iterable[str]:
+    return (wanted.name,) if config.syntax != "python" else dict.fromkeys((wanted.name, *wanted.names))
+
+
+def _first_line(config: Config, edit: Edit) -> Position:
+    """Return the line that an insertion begins in: the one after, where it begins with the end of a line."""
+    start = edit.start + (edit.text.startswith(b"\n") and edit.start < len(config.data))
+    return config.lines.position(config.name, start)
+
+
+def _keeps_the_rest(config: Config, after: bytes, wanted: Named, around: Circumstances) -> bool:
+    """Whether the changed file, read again, makes the setting as wanted and all other settings as before."""
+    again = around.syntaxes[config.syntax].read(config.name, after)
+    now, before = _mine(again, wanted, around), _mine(config, wanted, around)
+    right = (bool(now) or wanted.to == UNSET) and not any(_still_wrong(one, wanted, config) for one in now)
+    return right and len(again.faults) <= len(config.faults) and _others(config, before) == _others(again, now)
+
+
+def _mine(config: Config, wanted: Named, around: Circumstances) -> tuple[Standing, ...]:
+    alone = Circumstances(around.job, (config,), around.syntaxes, around.catalogue)
+    return tuple(one for name in dict.fromkeys((wanted.name, *wanted.names)) for one in alone.standings(name))
+
+
+def _still_wrong(now: Standing, wanted: Named, before: Config) -> bool:
+    to = wanted.to or ""
+    if is_relative(to):
+        return present_in(now) is None
+    return target(fitted(to, before), present_in(now), wanted.unit) is not None
+
+
+def _others(config: Config, mine: Sequence[Standing]) -> list[tuple[str, str | None]]:
+    own = {id(one.placed) for one in mine}
+    return [(placed.name, placed.value) for placed in config.settings if id(placed) not in own]
+
+
+def diff_text(config: Config, after: bytes, may_show: Callable[[str], bool]) -> str | None:
+    """Return the change of a file as text, with as many lines around it as hold no secret.
+
+    None for no change, and where the text could not be shown as it is: bytes that are no UTF-8, a secret beside it.
+    """
+    for context in _CONTEXTS:
+        data = unified_diff(config.name, config.data, after, context)
+        try:
+            text = data.decode("utf-8")
+        except UnicodeDecodeError:
+            return None
+        if len(text) <= _LONGEST_DIFF and "\r" not in text and all(map(may_show, text.split("\n"))):
+            return text or None
+    return None
+
+
+_TIMEDELTA_CALL = re.compile(r"\bdatetime\.timedelta\(")
+_IMPORTS_MODULE = re.compile(rb"^[ \t]*import datetime\b(?! as)", re.MULTILINE)
+_IMPORTS_NAME = re.compile(rb"^[ \t]*from datetime import [^\n]*\btimedelta\b(?! as)", re.MULTILINE)
+
+
+def fitted(to: str, config: Config) -> str | None:
+    """Return a value as a file can hold it: in Python with names that it imports; None where it imports none."""
+    if config.syntax != "python" or not _TIMEDELTA_CALL.search(to):
+        return to
+    if _IMPORTS_MODULE.search(config.data):
+        return to
+    return _TIMEDELTA_CALL.sub("timedelta(", to) if _IMPORTS_NAME.search(config.data) else None

@@ -1,0 +1,134 @@
+"""Circumstances: what advice has to fit, namely the job's facts, the user's files, and what the catalogue knows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from nccl_logscan.catalogue.load import Catalogue, catalogue, flag_form
+from nccl_logscan.catalogue.model import Option, Reader, Variable
+from nccl_logscan.catalogue.versions import version, within
+from nccl_logscan.configs.model import Config, Form, Placed
+from nccl_logscan.configs.syntax import Syntax
+from nccl_logscan.diagnosis.verdict import Job
+
+_INDEX = re.compile(r"\[\d*\]")
+_PIN_OF = {"pytorch": "torch", "nccl": "nccl"}
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A setting where a file makes it."""
+
+    config: Config
+    placed: Placed
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """`syntaxes` maps a Config's syntax to what edits such files; `may_show` says whether a line holds no secret."""
+
+    job: Job = field(default_factory=Job)
+    configs: tuple[Config, ...] = ()
+    syntaxes: Mapping[str, Syntax] = field(default_factory=dict)
+    catalogue: Catalogue = field(default_factory=catalogue)
+    may_show: Callable[[str], bool] = lambda _: True
+
+    @cached_property
+    def frameworks(self) -> frozenset[str]:
+        """What the log shows at work and the files configure."""
+        return self.configured.union(self.job.frameworks)
+
+    @cached_property
+    def configured(self) -> frozenset[str]:
+        """What the files configure or start."""
+        return frozenset[str]().union(*map(frameworks_of, self.configs))
+
+    @cached_property
+    def _standings(self) -> Mapping[str, tuple[Standing, ...]]:
+        found: dict[str, list[Standing]] = {}
+        for config in self.configs:
+            for placed in config.settings:
+                if placed.form is not Form.UNSET:
+                    found.setdefault(_tail(placed.name), []).append(Standing(config, placed))
+        return {tail: tuple(standings) for tail, standings in found.items()}
+
+    def standings(self, name: str) -> tuple[Standing, ...]:
+        """Return where the files make a setting; a dotted key is also found below other keys."""
+        wanted = _comparable(name)
+        return tuple(
+            standing
+            for standing in self._standings.get(_tail(name), ())
+            if _is_called(_comparable(standing.placed.name), wanted)
+        )
+
+    def versions(self, subject: str) -> tuple[str, ...]:
+        """Return the versions of a framework in use: as the log shows them, else as the files pin them."""
+        logged = {"nccl": self.job.nccl_versions, "pytorch": self.job.torch_versions}.get(subject, ())
+        pin = _PIN_OF.get(subject, subject)
+        return logged or tuple(config.pins[pin] for config in self.configs if pin in config.pins)
+
+    def in_use(self, subject: str, since: str | None, until: str | None) -> bool:
+        """Return whether a version in use lies between two, both included; True where none is known."""
+        return self.fits(subject, lambda have: _not_before(have, since) and _not_after(have, until))
+
+    def fits(self, subject: str, holds: Callable[[str], bool]) -> bool:
+        """Return whether a condition holds of a version in use; True where none is known."""
+        versions = self.versions(subject)
+        return not versions or any(holds(have) for have in versions)
+
+    def reads(self, variable: Variable) -> bool:
+        """Return whether a version in use reads a variable."""
+        subject = _SUBJECTS.get(variable.reader)
+        if subject is None:
+            return variable.reader is not Reader.NOBODY
+        gone = variable.removed_in
+        return self.fits(
+            subject, lambda have: _not_before(have, variable.since) and not (gone and _not_before(have, gone))
+        )
+
+    def takes(self, option: Option) -> bool:
+        """Return whether a framework's version in use takes an option, and it may be advised."""
+        return is_advice(option) and self.in_use(option.framework, option.since, option.until)
+
+
+def is_advice(option: Option) -> bool:
+    """Return whether an option may be advised at all."""
+    return option.verified and not option.dead and not option.harmful
+
+
+_SUBJECTS = {Reader.NCCL: "nccl", Reader.TORCH: "pytorch"}
+
+
+def frameworks_of(config: Config) -> Iterator[str]:
+    """Yield the frameworks that a file configures or starts."""
+    yield from (placed.framework for placed in config.settings if placed.framework is not None)
+    yield from (launch.framework for launch in config.launches if launch.framework is not None)
+
+
+def _not_before(have: str, since: str | None) -> bool:
+    return not since or not version(since) or within(have, f">={_numbers(since)}")
+
+
+def _not_after(have: str, until: str | None) -> bool:
+    return not until or not version(until) or within(have, f"<={_numbers(until)}")
+
+
+def _numbers(text: str) -> str:
+    return ".".join(map(str, version(text)))
+
+
+def _comparable(name: str) -> str:
+    return _INDEX.sub("", flag_form(name))
+
+
+def _tail(name: str) -> str:
+    """The last key of a dotted name; of a call's keyword the call and the keyword."""
+    return _comparable(name).rpartition(".")[2] if not name.startswith("--") else flag_form(name)
+
+
+def _is_called(written: str, wanted: str) -> bool:
+    dotted = "." in wanted or "(" in wanted
+    return written == wanted or (dotted and (written.endswith(f".{wanted}") or wanted.endswith(f".{written}")))

@@ -1,0 +1,213 @@
+"""A step's setting in the user's own terms: the framework's own name for it, and the name in the version in use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from nccl_logscan.catalogue.model import Kind, Option, Reader, Variable
+from nccl_logscan.remedy.circumstances import Circumstances, is_advice
+from nccl_logscan.remedy.values import UNSET, at_least, converted, is_relative, seconds_in
+
+# Whose setting is nearer to what the user writes: a trainer's before its library's, PyTorch's own call last.
+_NEAREST_FIRST = (
+    "verl",
+    "openrlhf",
+    "nemo-rl",
+    "llama-factory",
+    "axolotl",
+    "ms-swift",
+    "trl",
+    "torchtitan",
+    "lightning",
+    "nemo",
+    "transformers",
+    "accelerate",
+    "megatron-lm",
+    "deepspeed",
+    "colossal-ai",
+    "vllm",
+    "sglang",
+    "jax/xla",
+    "horovod",
+    "slurm",
+    "kubernetes",
+    "docker",
+    "openmpi",
+    "ray",
+    "pytorch",
+)
+
+
+# The concepts whose settings do the same in every framework, so that one may stand for the other. The rest of the
+# catalogue's concepts join what belongs together and is not interchangeable: an interface's name and an address.
+_INTERCHANGEABLE = {
+    concept: concepts
+    for concepts in (
+        ("process-group-timeout",),
+        ("bf16", "precision"),
+        ("fp16",),
+        ("initial-loss-scale",),
+        ("minimum-loss-scale",),
+        ("gradient-clipping",),
+        ("micro-batch-size",),
+        ("gradient-accumulation",),
+        ("sequence-length",),
+        ("activation-checkpointing",),
+        ("optimizer-offload",),
+        ("gpu-memory-fraction",),
+        ("dataloader-workers",),
+        ("unused-parameters",),
+        ("static-graph",),
+        ("nodes",),
+        ("processes-per-node",),
+        ("rendezvous-port",),
+        ("node-rank",),
+        ("save-interval",),
+        ("checkpoints-kept",),
+        ("flight-recorder-buffer",),
+        ("per-rank-logs",),
+    )
+    for concept in concepts
+}
+
+
+# Of several settings that a framework has for one thing, the one that governs the time after start-up.
+_MAIN = frozenset(
+    {
+        "--distributed-timeout-minutes",
+        "--comm.train_timeout_seconds",
+        "init_process_group(timeout=)",
+        "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu",
+        "data.max_response_length",
+        "--master-port",
+        "--tee",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A setting under one name. `names` are all that it may have in a file; `option` is what the catalogue says."""
+
+    name: str
+    kind: Kind
+    to: str | None
+    names: tuple[str, ...]
+    option: Option | None = None
+    source: str | None = None
+    own: bool = False
+
+    @property
+    def framework(self) -> str | None:
+        """Whose setting it is."""
+        return self.option.framework if self.option else None
+
+    @property
+    def unit(self) -> str | None:
+        """What its value counts."""
+        return self.option.domain.unit if self.option else None
+
+
+def named(name: str, kind: Kind, to: str | None, around: Circumstances) -> tuple[Named, ...]:
+    """Return the setting as the job's framework calls it; nothing where no version in use has it.
+
+    More than one where it is to go and the files of several frameworks make it, each under its own name.
+    """
+    variable = around.catalogue.variable(name) if kind is Kind.ENV else None
+    if variable is not None:
+        return _variable(name, variable, to, around)
+    options = around.catalogue.options_called(name)
+    concepts = dict.fromkeys(alike for option in options for alike in _INTERCHANGEABLE.get(option.concept or "", ()))
+    if owned := _own(concepts, around):
+        return tuple(_as_called(own, name, to, options) for own in (owned if to == UNSET else owned[:1]))
+    fitting = [option for option in options if around.takes(option)]
+    if options and not fitting and any(map(is_advice, options)):
+        return ()
+    option = next((option for option in fitting if option.kind is kind), next(iter(fitting), None))
+    return (Named(name, kind, to, (name, *(option.names if option else ())), option),)
+
+
+def _variable(name: str, variable: Variable, to: str | None, around: Circumstances) -> tuple[Named, ...]:
+    read = _name_that_is_read(variable, around)
+    if read is None:
+        return ()
+    # An entry may stand for a family of names (`FI_*`).
+    own = name if read is variable else read.name
+    return (Named(own, Kind.ENV, to, (own,), source=read.source),)
+
+
+def _name_that_is_read(variable: Variable, around: Circumstances) -> Variable | None:
+    """Return the variable, or the one that had its place before it or has it now, whichever is read."""
+    if variable.reader is Reader.NOBODY or around.reads(variable):
+        return variable
+    known = around.catalogue.variables
+    earlier = (other for other in known.values() if other.replaced_by == variable.name)
+    later = known.get(variable.replaced_by or "")
+    return next((other for other in (*earlier, later) if other is not None and around.reads(other)), None)
+
+
+def _own(concepts: Iterable[str], around: Circumstances) -> list[Option]:
+    """Return the options of one concept that the user's files make, the nearest first.
+
+    Where they make none, the nearest of the framework that they configure, or else that the log shows.
+    """
+    alike = [
+        option
+        for concept in concepts
+        for option in around.catalogue.of_concept(concept)
+        if around.takes(option) and option.kind is not Kind.HOST_COMMAND
+    ]
+    if made := [option for option in alike if _is_made(option, around)]:
+        return sorted(made, key=_nearness)
+    for frameworks in (around.configured, around.frameworks):
+        if used := [option for option in alike if option.framework in frameworks]:
+            return [min(used, key=_nearness)]
+    return []
+
+
+def _is_made(option: Option, around: Circumstances) -> bool:
+    return any(
+        standing.placed.framework in {None, option.framework}
+        for name in option.names
+        for standing in around.standings(name)
+    )
+
+
+def _nearness(option: Option) -> tuple[int, bool, bool]:
+    """Which option to name first: the nearest framework's, its main one, one that its newest version still takes."""
+    known = option.framework in _NEAREST_FIRST
+    place = _NEAREST_FIRST.index(option.framework) if known else len(_NEAREST_FIRST)
+    return place, option.names[0] not in _MAIN, bool(option.until)
+
+
+def _as_called(own: Option, name: str, to: str | None, options: tuple[Option, ...]) -> Named:
+    if own in options:
+        return Named(name, own.kind, to, own.names, own, own.source)
+    named_by = next(iter(options), None)
+    seconds = seconds_in(to, named_by.domain.unit if named_by else None)
+    value = _in_units_of(own, to, seconds)
+    return Named(own.names[0], own.kind, value, own.names, own, own.source, own=True)
+
+
+def _in_units_of(own: Option, to: str | None, seconds: float | None) -> str | None:
+    """Return a value as another option takes it: a duration in its unit, else what the catalogue's example shows."""
+    if seconds is not None:
+        return at_least(converted(seconds, own)) if is_relative(to or "") else converted(seconds, own)
+    return to if to is None or to == UNSET or is_relative(to) else value_in_example(own) or to
+
+
+_VALUE = r"[\"']?(?:\s*[=:]\s*|\s+)[\"']?([^\s\"',)}]+)"
+
+
+def value_in_example(option: Option) -> str | None:
+    """Return the value that an option's example sets: `--bf16` gives true, `a.b=c` and `--a c` give c."""
+    for name in option.names:
+        keyword = name.partition("(")[2].rstrip("=)") or name
+        for written in (keyword, keyword.rpartition(".")[2]):
+            if match := re.search(rf"(?<![\w.-]){re.escape(written)}{_VALUE}", option.example):
+                return match[1]
+        if name.startswith("--") and name in option.example:
+            return "true"
+    return None

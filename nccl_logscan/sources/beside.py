@@ -1,0 +1,92 @@
+"""The configuration files that lie beside a log: what started the job is often kept where it wrote."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+from nccl_logscan.errors import InputError
+from nccl_logscan.sources.files import STDIN, file_blocks, natural
+from nccl_logscan.sources.kind import CONFIG_SUFFIXES, Kind, kind_of
+from nccl_logscan.sources.limits import Limits
+from nccl_logscan.sources.source import DEFAULTS, Source, reason_of
+
+_ENTRIES = 2_000
+_HEAD = 8_192
+_NAMES = frozenset({".env", ".deepspeed_env", "dockerfile", "containerfile", "makefile"})
+
+
+def given_configs(paths: Sequence[str], *, limits: Limits = DEFAULTS) -> list[Source]:
+    """Return the configuration files that the user names, each once, in the order given.
+
+    Raises InputError if one is missing, is no file, or cannot be read.
+    """
+    found: dict[tuple[int, int], Source] = {}
+    for given in paths:
+        path = Path(given)
+        try:
+            state = path.stat()
+            with path.open("rb"):
+                pass
+        except (OSError, ValueError) as error:
+            reason = reason_of(error) if isinstance(error, OSError) else "it is no path"
+            raise InputError(
+                f"{given} cannot be read: {reason}", hint="name a script or configuration file of the job with --config"
+            ) from error
+        identity = state.st_dev, state.st_ino
+        found.setdefault(identity, _source(path, given, state.st_size, limits))
+    return list(found.values())
+
+
+def configs_beside(logs: Sequence[str], known: Iterable[Source], *, limits: Limits = DEFAULTS) -> list[Source]:
+    """Return configuration files that lie in the folders of the logs given as files, at most `limits.configs` of them.
+
+    Plain files alone, by their names, none above `limits.config_bytes`; no link is followed and no folder entered, so
+    nothing outside of the log's own folder is read. Files that are inputs already (`known`) are passed over.
+    """
+    names = {os.path.realpath(source.name) for source in known}
+    folders = dict.fromkeys(str(Path(given).parent) for given in logs if given != STDIN and Path(given).is_file())
+    found = (
+        _source(path, str(path), size, limits)
+        for folder in folders
+        for path, size in _config_files(Path(folder), limits)
+        if os.path.realpath(path) not in names
+    )
+    return list(islice(found, limits.configs))
+
+
+def _config_files(folder: Path, limits: Limits) -> Iterator[tuple[Path, int]]:
+    try:
+        with os.scandir(folder) as entries:
+            names = [entry.name for entry in islice(entries, _ENTRIES) if _may_be_config(entry, limits)]
+    except OSError:
+        return
+    for name in sorted(names, key=natural):
+        path = folder / name
+        try:
+            with path.open("rb") as file:
+                head = file.read(_HEAD)
+            size = path.stat().st_size
+        except OSError:
+            continue
+        if name.lower() in _NAMES or kind_of(head, name) is Kind.CONFIG:
+            yield path, size
+
+
+def _may_be_config(entry: os.DirEntry[str], limits: Limits) -> bool:
+    name = entry.name.lower()
+    named = name in _NAMES or (not name.startswith(".") and os.path.splitext(name)[1] in CONFIG_SUFFIXES)  # noqa: PTH122 - a name, not a path
+    try:
+        return (
+            named
+            and entry.is_file(follow_symlinks=False)
+            and 0 < entry.stat(follow_symlinks=False).st_size <= limits.config_bytes
+        )
+    except OSError:
+        return False
+
+
+def _source(path: Path, name: str, size: int, limits: Limits) -> Source:
+    return Source(name, file_blocks(path), limits=limits, size=size, kind=Kind.CONFIG)

@@ -1,0 +1,240 @@
+"""Advice that points to the line: where a setting is made, its present value, and the change of it."""
+
+from __future__ import annotations
+
+import pytest
+from files import applied, circumstances, plan_for
+
+from nccl_logscan.position import Position
+from nccl_logscan.rulebook.rule import Step
+from nccl_logscan.taxonomy import Action
+
+SCRIPT = """\
+#!/bin/bash
+#SBATCH --nodes=2
+#SBATCH --mem=64G
+export NCCL_DEBUG=WARN
+export NCCL_IB_GID_INDEX=3   # copied from a wiki
+srun torchrun --nnodes=2 --nproc-per-node=8 \\
+    pretrain_gpt.py --fp16 \\
+    --micro-batch-size 8 --distributed-timeout-minutes 10
+"""
+POD = """\
+apiVersion: v1
+kind: Pod
+spec:
+  containers:
+    - name: train
+      image: x
+      env:
+        - {name: NCCL_NVLS_ENABLE, value: "1"}  # by hand
+"""
+PROGRAM = """\
+from datetime import timedelta
+import torch.distributed as dist
+
+dist.init_process_group("nccl", timeout=timedelta(minutes=10))
+"""
+DEEPSPEED = """\
+{
+  "fp16": {
+    "enabled": true,
+    "loss_scale": 0
+  },
+  "train_micro_batch_size_per_gpu": 8
+}
+"""
+
+
+def env(name, to, effect="fix", **more):
+    return Step(f"Set {name}.", kind="env", setting=name, to=to, effect=effect, **more)
+
+
+def flag(name, to, effect="fix", **more):
+    return Step(f"Set {name}.", kind="cli_flag", setting=name, to=to, effect=effect, **more)
+
+
+WAIT = Step(
+    "Wait longer.",
+    kind="python_kwarg",
+    setting="init_process_group(timeout=)",
+    to="at least datetime.timedelta(minutes=60)",
+    effect="workaround",
+)
+
+
+def test_a_variable_is_shown_where_it_is_set_and_taken_out(asks_for, tmp_path):
+    files = {"job/train.sbatch": SCRIPT}
+    [step] = plan_for(asks_for(env("NCCL_IB_GID_INDEX", "unset")), circumstances(files))
+
+    assert step.where == Position("job/train.sbatch", 5, SCRIPT.index("export NCCL_IB_GID_INDEX"))
+    assert (step.present, step.to) == ("3", "unset")
+    changed = applied(tmp_path, files, step.diff)["job/train.sbatch"]
+    assert "NCCL_IB_GID_INDEX" not in changed
+    assert [line for line in SCRIPT.splitlines() if "GID" not in line] == [
+        line for line in changed.splitlines() if line.strip() and "copied" not in line
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "step", "line", "present", "expected"),
+    [
+        ("pod.yaml", POD, env("NCCL_NVLS_ENABLE", "0"), 8, "1", 'NCCL_NVLS_ENABLE, value: "0"}  # by hand'),
+        ("a.sbatch", SCRIPT, flag("--micro-batch-size", "half"), 8, "8", "--micro-batch-size 4 --dist"),
+        ("a.sbatch", SCRIPT, flag("--mem", "0"), 3, "64G", "#SBATCH --mem=0"),
+        ("a.sbatch", SCRIPT, WAIT, 8, "10", "--distributed-timeout-minutes 60"),
+        ("a.sbatch", SCRIPT, flag("--fp16", "unset"), 7, "true", "pretrain_gpt.py \\\n"),
+        ("train.py", PROGRAM, WAIT, 4, "timedelta(minutes=10)", "timeout=timedelta(minutes=60))"),
+        ("ds.json", DEEPSPEED, flag("--fp16", "unset"), 3, "true", '"enabled": false,'),
+        ("ds.json", DEEPSPEED, flag("--per_device_train_batch_size", "half"), 6, "8", '_per_gpu": 4\n'),
+    ],
+)
+def test_every_syntax_gets_the_change_in_its_own_terms(  # noqa: PLR0917 - pytest calls it by name
+    asks_for, tmp_path, name, text, step, line, present, expected
+):
+    around = circumstances({name: text}, frameworks=("slurm",))
+    [planned] = plan_for(asks_for(step), around)
+
+    assert (planned.where.source, planned.where.line, planned.present) == (name, line, present)
+    changed = applied(tmp_path, {name: text}, planned.diff)[name]
+    assert expected in changed
+    before, after = text.splitlines(), changed.splitlines()
+    assert len(set(after) - set(before)) <= 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "step", "expected"),
+    [
+        ("a.sbatch", SCRIPT, env("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True"), "export PYTORCH_CUDA_ALLOC"),
+        ("pod.yaml", POD, env("NCCL_CUMEM_ENABLE", "0"), "NCCL_CUMEM_ENABLE"),
+        ("a.sbatch", SCRIPT, flag("--exclude", "{host}"), "--exclude=n7"),
+        ("a.sbatch", SCRIPT, flag("--bf16", "true"), "--bf16"),
+    ],
+)
+def test_a_setting_that_is_missing_is_added_where_the_job_gets_it(  # noqa: PLR0917 - pytest calls it by name
+    asks_for, tmp_path, name, text, step, expected
+):
+    [planned] = plan_for(asks_for(step), circumstances({name: text}), host="n7")
+
+    assert planned.present is None
+    changed = applied(tmp_path, {name: text}, planned.diff)[name]
+    [added] = [number for number, line in enumerate(changed.splitlines(), 1) if expected in line]
+    # A flag goes to the end of the command's last line, which the line that is added continues.
+    assert planned.where.line == added - (expected == "--bf16")
+
+
+def test_a_value_that_only_the_site_knows_gets_no_diff_but_the_command_that_tells(asks_for):
+    step = env("NCCL_IB_GID_INDEX", "the index of that row", run="show_gids")
+    [planned] = plan_for(asks_for(step), circumstances({"a.sbatch": SCRIPT}))
+
+    assert (planned.where.line, planned.present, planned.diff) == (5, "3", None)
+    assert planned.command == "show_gids"
+
+
+@pytest.mark.parametrize("to", ["3", "7"])
+def test_an_index_written_in_a_rule_is_no_index_of_this_site(asks_for, to):
+    [planned] = plan_for(asks_for(env("NCCL_IB_GID_INDEX", to)), circumstances({"a.sbatch": SCRIPT}))
+
+    assert planned.diff is None
+
+
+def test_an_adapter_that_the_log_names_can_be_left_out(asks_for, tmp_path):
+    [planned] = plan_for(
+        asks_for(env("NCCL_IB_HCA", "^={adapter}")), circumstances({"a.sbatch": SCRIPT}), adapter="mlx5_3"
+    )
+
+    assert "NCCL_IB_HCA=^=mlx5_3" in applied(tmp_path, {"a.sbatch": SCRIPT}, planned.diff)["a.sbatch"]
+
+
+def test_an_interface_that_the_user_names_is_not_replaced_by_a_guess(asks_for):
+    script = SCRIPT.replace("NCCL_IB_GID_INDEX=3", "NCCL_SOCKET_IFNAME=eth7")
+    [planned] = plan_for(asks_for(env("NCCL_SOCKET_IFNAME", "^lo,docker")), circumstances({"a.sbatch": script}))
+
+    assert (planned.where.line, planned.present, planned.diff) == (5, "eth7", None)
+
+
+def test_without_a_file_the_line_of_the_log_is_shown(asks_for):
+    [planned] = plan_for(
+        asks_for(env("NCCL_IB_TIMEOUT", "at least 22")), circumstances(logged={"NCCL_IB_TIMEOUT": "18"})
+    )
+
+    assert (planned.where, planned.present, planned.to, planned.diff) == (Position("log", 7, 0), "18", "22", None)
+
+
+def test_a_setting_that_is_right_already_is_not_changed(asks_for):
+    script = SCRIPT.replace("NCCL_IB_GID_INDEX=3", "NCCL_P2P_DISABLE=1")
+    [planned] = plan_for(asks_for(env("NCCL_P2P_DISABLE", "1")), circumstances({"a.sbatch": script}))
+
+    assert (planned.present, planned.to, planned.diff) == ("1", "1", None)
+
+
+def test_what_is_wrong_in_the_files_comes_first(asks_for):
+    steps = [
+        Step("mend", effect="fix"),
+        env("NCCL_CUMEM_ENABLE", "0"),
+        env("NCCL_IB_GID_INDEX", "unset", effect="workaround"),
+        env("NCCL_ALGO", "unset"),
+        Step("look"),
+        env("NCCL_TIMEOUT", None, effect="inspect", do_not=True),
+    ]
+    plan = plan_for(asks_for(*steps), circumstances({"a.sbatch": SCRIPT}))
+
+    assert [step.setting or step.title for step in plan] == [
+        "NCCL_IB_GID_INDEX",
+        "mend",
+        "NCCL_CUMEM_ENABLE",
+        "NCCL_ALGO",
+        "look",
+        "NCCL_TIMEOUT",
+    ]
+    assert plan[-1].do_not
+
+
+def test_leaving_the_host_out_comes_first_where_the_verdict_asks_for_that(asks_for):
+    steps = [Step("replace it", effect="fix"), flag("--exclude", "{host}", effect="workaround")]
+    plan = plan_for(asks_for(*steps), circumstances(), action=Action.RESTART_WITHOUT_NODE, host="n7")
+
+    assert [step.to for step in plan] == ["n7", None]
+
+
+def test_of_several_settings_those_that_are_made_are_named(asks_for):
+    step = env("NCCL_BUFFSIZE, NCCL_ALGO, NCCL_PROTO", "unset")
+    script = SCRIPT.replace("NCCL_IB_GID_INDEX=3", "NCCL_PROTO=LL")
+    [planned] = plan_for(asks_for(step), circumstances({"a.sbatch": script}))
+    [alone] = plan_for(asks_for(step), circumstances())
+
+    assert (planned.setting, planned.present) == ("NCCL_PROTO", "LL")
+    assert (alone.setting, alone.where) == ("NCCL_BUFFSIZE, NCCL_ALGO, NCCL_PROTO", None)
+
+
+def test_a_secret_beside_the_line_is_in_no_diff(asks_for):
+    script = SCRIPT.replace("#SBATCH --mem=64G", "export HF_TOKEN=hf_secret")
+    around = circumstances({"a.sbatch": script}, may_show=lambda line: "hf_secret" not in line)
+    [planned] = plan_for(asks_for(env("NCCL_IB_GID_INDEX", "unset")), around)
+
+    assert planned.diff
+    assert "hf_secret" not in planned.diff
+    near = SCRIPT.replace("export NCCL_DEBUG=WARN", "export HF_TOKEN=hf_secret")
+    around = circumstances({"a.sbatch": near}, may_show=lambda line: "hf_secret" not in line)
+    [planned] = plan_for(asks_for(env("NCCL_IB_GID_INDEX", "unset")), around)
+
+    assert (planned.where.line, planned.diff) == (5, None)
+
+
+def test_python_gets_a_timedelta_only_where_it_has_one(asks_for):
+    program = PROGRAM.replace("from datetime import timedelta", "import datetime as dt")
+    [planned] = plan_for(asks_for(WAIT), circumstances({"train.py": program.replace("timedelta(", "dt.timedelta(")}))
+
+    assert planned.where.line == 4
+    assert planned.diff is None
+
+
+@pytest.mark.parametrize("data", [b"", b"\xff\xfe\x00", b"{" * 5_000, b"export A=$(\n" * 50, b"a: [b, {c: " * 500])
+def test_a_broken_file_gives_a_plan(asks_for, data):
+    from nccl_logscan.configs.read import read_text  # noqa: PLC0415
+
+    configs = [read_text(name, data) for name in ("a.sh", "a.yaml", "a.json", "a.py", "a.toml", ".env")]
+    around = circumstances()
+    around = type(around)(around.job, tuple(filter(None, configs)), around.syntaxes)
+
+    assert len(plan_for(asks_for(env("NCCL_IB_HCA", "unset"), WAIT, env("NCCL_P2P_DISABLE", "1")), around)) == 3
