@@ -16,6 +16,7 @@ _OVERRIDE = re.compile(r"(\+\+|\+|~|)([A-Za-z_][\w.@/\[\]$-]*)(?:=|\Z)", re.ASCI
 _ENV_VAR = re.compile(r"(?:^|\.)env_vars\.([A-Za-z_]\w*)", re.ASCII)
 _INTEGER = re.compile(r"[+-]?\d[\d_]*")
 _REAL = re.compile(r"[+-]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_NUMERIC = frozenset("+-.0123456789")
 _CONSTANTS = {"true": "boolean", "false": "boolean", "null": "null"}
 _NODES = frozenset({"trainer.nnodes", "trainer.num_nodes"})
 
@@ -131,7 +132,7 @@ def _take_override(script: Script, word: Word, program: str | None, framework: s
         scalar=scalar,
         mark=mark,
     )
-    variable = _ENV_VAR.search(key)
+    variable = _ENV_VAR.search(key) if "env_vars." in key else None
     if variable and not deleted:
         script.place(
             variable[1],
@@ -152,13 +153,16 @@ def _take_override(script: Script, word: Word, program: str | None, framework: s
 
 def hydra_value(raw: str) -> tuple[str, str]:
     """Return what Hydra makes of an override's value, and its type: text in quotes is text, 1 an integer."""
-    if len(raw) > 1 and raw[0] == raw[-1] and raw[0] in "\"'":
-        return raw[1:-1].replace("\\" + raw[0], raw[0]), "text"
+    first = raw[:1]
+    if first in {'"', "'"} and len(raw) > 1 and raw[-1] == first:
+        return raw[1:-1].replace("\\" + first, first), "text"
+    if first not in _NUMERIC:
+        return raw, _CONSTANTS.get(raw.lower(), "text") if len(raw) < 6 else "text"
     if _INTEGER.fullmatch(raw):
         return raw, "integer"
     if _REAL.fullmatch(raw):
         return raw, "number"
-    return raw, _CONSTANTS.get(raw.lower(), "text")
+    return raw, "text"
 
 
 def take_json_env(script: Script, option: Option, program: str) -> list[str]:
