@@ -13,6 +13,7 @@ from nccl_logscan.lint.model import Check, Severity
 
 PRACTICES = catalogue().practices
 OF_FRAMEWORKS = {
+    "DeepSpeedStrategy(config=)",  # says that there is a configuration file; nothing else is known of it
     "--ddp-timeout",
     "--deterministic-mode",
     "--distributed-timeout-minutes",
