@@ -22,12 +22,13 @@ from nccl_logscan.configs.launcher_options import (
     take_flag,
     take_variable,
     take_variables,
+    with_value,
 )
 from nccl_logscan.configs.model import Form, Forwards
 from nccl_logscan.configs.program_args import take_program
 from nccl_logscan.configs.remote_launchers import REMOTE_HANDLERS
 from nccl_logscan.configs.script import Script
-from nccl_logscan.configs.shell_words import HOLE, Command, Word
+from nccl_logscan.configs.shell_words import HOLE, Command, Word, lex
 from nccl_logscan.position import Span
 
 Rest = Sequence[Word]
@@ -42,6 +43,7 @@ _ALL_NAMES = frozenset({"ALL", "all"})
 _PASSED_BY_MPI = frozenset({"OMPI_*", "PMIX_*"})
 _PASSED_BY_DEEPSPEED = frozenset({"MLFLOW*", "PYTHON*", "MV2*", "UCX*", "NCCL*"})
 
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _DEFAULT = re.compile(r'"?\$\{([A-Za-z_]\w*):?=([^}"$`]*)\}"?', re.ASCII)
 _PAIRED = frozenset({"mca", "gmca", "prtemca", "omca", "genv", "env"})
 _TORCH_MODULES = frozenset({"torch.distributed.run", "torch.distributed.launch", "torch.distributed.launcher"})
@@ -65,7 +67,15 @@ def invoke(script: Script, words: Sequence[Word], command: Command) -> None:
             take_program(script, _named(script, rest), rest[1:], rest)
             return
         else:
+            if len(rest) > 1 and rest[1].text[:1] == "=" and name.isupper():
+                _parted(script, rest[1])
             return
+
+
+def _parted(script: Script, word: Word) -> None:
+    """Say that a = has blanks around it: the shell then takes the name for a command."""
+    line = script.lines.line_of(word.start)
+    script.faults.append(f"line {line}: nothing is set here: the shell takes no blanks around a =")
 
 
 def _named(script: Script, rest: Rest) -> str:
@@ -141,11 +151,13 @@ def _export(script: Script, rest: Rest, command: Command) -> Rest:  # noqa: ARG0
     for word in words:
         if word.items is not None:
             continue
-        if "=" in word.text:
+        if "=" in word.text and word.text != "=":
             name = script.assign(word, form, statement)
             if exports and name:
                 script.exported.add(name)
-        elif exports and HOLE not in word.text:
+        elif exports and word.text == "=":
+            _parted(script, word)
+        elif exports and _NAME.fullmatch(word.text):
             script.exported.add(word.text)
             script.bare_exports.setdefault(word.text, Span(rest[0].start, word.end) if statement else _span(word))
     return ()
@@ -156,7 +168,7 @@ def _span(word: Word) -> Span:
 
 
 def _unset(script: Script, rest: Rest, command: Command) -> Rest:  # noqa: ARG001 - a Handler
-    words = [word for word in rest[1:] if word.text[:1] != "-" and HOLE not in word.text]
+    words = [word for word in rest[1:] if _NAME.fullmatch(word.text)]
     if any(word.text == "-f" for word in rest):
         return ()
     for word in words:
@@ -280,10 +292,22 @@ def _started(script: Script, found: Sequence[Option], rest: Rest, at: int) -> Re
     return ()
 
 
-def _deepspeed(script: Script, rest: Rest, command: Command) -> Rest:  # noqa: ARG001 - a Handler
+def _launcher_args(script: Script, rest: Rest, option: Option, command: Command) -> None:
+    """Take the -x NAME=VALUE of Open MPI in DeepSpeed's --launcher_args."""
+    word = next((word for word in rest if word.start <= option.value_start < word.end), None)
+    inner = word and script.inner(word, command.unit, option.value_start)
+    for within in lex(inner).commands if inner else ():
+        for at, flag in enumerate(within.words[:-1]):
+            if flag.text == "-x":
+                take_variable(script, with_value(flag, within.words[at + 1]), "mpirun")
+
+
+def _deepspeed(script: Script, rest: Rest, command: Command) -> Rest:
     found, at = options(script, rest, 1, known.DEEPSPEED)
     for option in found:
         take_flag(script, option, "deepspeed", "deepspeed")
+        if option.name in {"--launcher_args", "--launcher-args"}:
+            _launcher_args(script, rest, option, command)
     nodes = first_number(found, "--num-nodes")
     given = {option.name.replace("_", "-") for option in found}
     remote = (nodes or 0) > 1 or (nodes is None and bool(given & {"--hostfile", "-H", "--force-multi"}))

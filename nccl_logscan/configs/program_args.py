@@ -103,7 +103,10 @@ def _begins_argument(word: Word, hydra: bool) -> bool:
     if word.ref is not None:
         # An expansion may be a value, or further arguments: a name in capitals that says so is the latter.
         return word.ref == "@" or "ARG" in word.ref.upper() or "OPT" in word.ref.upper()
-    return hydra and bool(_OVERRIDE.match(text)) and "=" in text
+    if "=" not in text:
+        return False
+    found = _OVERRIDE.match(text)
+    return bool(found and (hydra or found[1] or "." in found[2]))
 
 
 def _take_override(script: Script, word: Word, program: str | None, framework: str | None, hydra: bool) -> None:

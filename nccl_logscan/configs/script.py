@@ -50,6 +50,7 @@ class Script:
     def __init__(self, name: str, data: bytes, lines: LineIndex, invoke: Invoke, directives: Directives) -> None:
         self.name = name
         self.data = data
+        self._depth = 0
         self.lines = lines
         self.unit = whole(data)
         self.text = self.unit.text
@@ -82,11 +83,19 @@ class Script:
 
     def read(self, unit: Unit | None = None) -> None:
         """Take all settings of a unit: of the script itself, or of one within it."""
-        unit = unit or self.unit
+        if self._depth > _NESTING_LIMIT:
+            return
+        self._depth += 1
+        self._read(unit or self.unit)
+        self._depth -= 1
+
+    def _read(self, unit: Unit) -> None:
         lexed = lex(unit)
         if unit is self.unit:
             for offset in lexed.faults[:_FAULTS_LIMIT]:
                 self.faults.append(f"line {self.lines.line_of(offset)}: what opens here is closed nowhere")
+            if "\r\n" in self.text:
+                self.faults.append("lines end in CR LF: bash takes the CR for a part of the last word of each")
         self.comments += lexed.comments
         if "#SBATCH" in unit.text or "#PBS" in unit.text or "#BSUB" in unit.text:
             first = next((c.words[0].start for c in lexed.commands if c.words), len(self.text))
@@ -361,7 +370,7 @@ class Script:
         """Read a here-document that is a script or an environment file."""
         if len(command.unit.quotes) >= _NESTING_LIMIT:
             return
-        bounds = command.unit.within(body.start, body.end) if body.end > body.start else None
+        bounds = command.unit.within(body.start, body.end)
         if bounds is None:
             return
         text = command.unit.text[bounds[0] : bounds[1]]

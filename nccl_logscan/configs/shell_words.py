@@ -412,7 +412,8 @@ class _Lexer:
         """Take the here-documents that begin at `pos`, and return where the shell reads on."""
         for delimiter, quoted, stripped, command in self.pending:
             end, after = self._body_end(pos, delimiter, stripped)
-            command.bodies.append(Body(pos, end, quoted))
+            if end > pos:
+                command.bodies.append(Body(*self._span(pos, end), quoted))
             pos = after
         self.pending.clear()
         return pos

@@ -77,6 +77,7 @@ def written(config: Config, placed: Placed) -> tuple[str, str | None]:
         ("bash <<-EOF\n\texport X=1\n\tEOF\n", "1", Form.EXPORT, "export X=1", "1"),
         ("sbatch <<EOF\n#!/bin/bash\nexport X=\\$Y\nEOF\n", None, Form.EXPORT, "export X=\\$Y", "\\$Y"),
         ("cat > .deepspeed_env <<EOF\nX=1\nEOF\n", "1", Form.ENV_FILE, "X=1", "1"),
+        ("ssh h <<'A'\nbash <<'B'\nexport X=1\nB\nA\n", "1", Form.EXPORT, "export X=1", "1"),
         ("cat > /etc/nccl.conf <<EOF\nX=a b\nEOF\n", "a b", Form.NCCL_CONF, "X=a b", "a b"),
         ('V=("X=a b" -u Y)\nenv "${V[@]}" python t.py\n', "a b", Form.COMMAND_PREFIX, '"X=a b"', "a b"),
         ('declare -a V=(X=1)\nenv "${V[@]}" python t.py\n', "1", Form.COMMAND_PREFIX, "X=1", "1"),
@@ -153,6 +154,7 @@ FLAGS = [
     ('CMD="python t.py --a 1"\nsrun bash -c "$CMD"', "--a", "1", "t.py", None),
     ('L="torchrun --nnodes 2"\n$L t.py --a 1', "--a", "1", "t.py", None),
     ('L="torchrun --nnodes 2"\n$L t.py --a 1', "--nnodes", "2", "torchrun", "pytorch"),
+    ("python t.py --config-name a x.y=1", "--config-name", "a", "t.py", None),
     ("LAUNCH=(python3)\nif x; then LAUNCH=(uv run python3); fi\n\"${LAUNCH[@]}\" -m verl.t --a 1", "--a", "1",
      "verl.t", "verl"),
 ]  # fmt: skip
@@ -206,6 +208,7 @@ def test_variables_that_launchers_hand_over():
         "docker run --env X=1 img": ("1", "docker"),
         "podman run -e X img": (None, "podman"),
         "apptainer exec --env X=1,Y=2 img.sif python t.py": ("1", "apptainer"),
+        'deepspeed --launcher openmpi --launcher_args="-x X=1 -x Y" t.py': ("1", "mpirun"),
         "horovodrun -x X=1 python t.py": ("1", "horovodrun"),
     }
     for script, (value, program) in cases.items():
@@ -294,6 +297,13 @@ def test_a_directive_after_the_first_command_is_none_and_said_so():
     config = read("#!/bin/bash\n#SBATCH --nodes=2\ntrue\n#SBATCH --mem=0\n")
     assert [placed.name for placed in config.settings] == ["--nodes"]
     assert config.faults == ("line 4: #SBATCH is not read after the first command",)
+
+
+@pytest.mark.parametrize("script", ["export NCCL_X = 1\n", "NCCL_X = 1\n", "NCCL_X =1\n"])
+def test_blanks_around_the_sign_set_nothing_and_are_told(script):
+    config = read(script)
+    assert not [placed for placed in config.settings if placed.value is not None]
+    assert config.faults == ("line 1: nothing is set here: the shell takes no blanks around a =",)
 
 
 def test_what_nothing_closes_is_a_fault_and_the_rest_is_read():
