@@ -50,6 +50,12 @@ def main(rank):
         ("runtime_env = {'env_vars': {'NCCL_A': 'x'}}", "x", Form.RUNTIME_ENV),
         ("RuntimeEnv(env_vars={'NCCL_A': 'x'})", "x", Form.RUNTIME_ENV),
         ("import os\nos.system('export NCCL_A=x; torchrun t.py')", "x", Form.EXPORT),
+        ("import subprocess\nsubprocess.run(['bash', '-c', 'export NCCL_A=x; torchrun t.py'])", "x", Form.EXPORT),
+        (
+            "import subprocess\nsubprocess.run(['mpirun', '-x', 'NCCL_A=x', 'python', 't.py'])",
+            "x",
+            Form.LAUNCHER_OPTION,
+        ),
     ],
 )
 def test_a_variable_is_seen_however_it_is_set(text, value, form):
