@@ -9,6 +9,7 @@ import tree_sitter
 
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.embedded import Inner, read_inner
+from nccl_logscan.configs.framework_keys import framework_of_keys
 from nccl_logscan.configs.model import Config, Form, Launch, LineIndex, Placed
 from nccl_logscan.configs.pins import pins_in
 from nccl_logscan.configs.python_tree import Worth, dotted, source, telling_nodes, text_of, worth
@@ -20,6 +21,7 @@ from nccl_logscan.position import Span
 _ENVIRON = "os.environ"
 _ENVIRONMENT_NAME = re.compile(r"(?:\w+\.)*\w*env(?:s|iron|ironment|_vars|_variables)?", re.IGNORECASE)
 _DEEPEST = 4
+_MOST_KEYS = 200
 _SHELLS = frozenset({"os.system", "os.popen", "subprocess.getoutput"})
 _RUNS = frozenset(f"subprocess.{name}" for name in ("run", "call", "check_call", "check_output", "Popen"))
 _FRAMEWORKS = {
@@ -95,6 +97,7 @@ class _Reading:
                 self._call(node)
             case "dictionary":
                 self._pairs(node, Form.ENV_MAPPING, is_telling)
+                self._deepspeed(node)
             case "delete_statement":
                 for child in node.named_children:
                     self._subscript(child, child, None, Form.UNSET)
@@ -231,6 +234,23 @@ class _Reading:
             if key and wanted(key):
                 self._place(key, Kind.ENV, form, pair, pair.child_by_field_name("value"))
 
+    def _deepspeed(self, root: tree_sitter.Node) -> None:
+        """Place the keys of a DeepSpeed configuration that is written as a dictionary, by their dotted paths."""
+        keys = (
+            {text_of(key, self._data) for key, _ in _entries(root)} if root.named_child_count <= _MOST_KEYS else set()
+        )
+        if framework_of_keys({key for key in keys if key}, None, None) != "deepspeed":
+            return
+        stack = [(root, "")]
+        while stack:
+            node, path = stack.pop()
+            for name, pair, value in _entries(node, self._data):
+                if value.type == "dictionary":
+                    if path.count(".") < _DEEPEST:
+                        stack.append((value, f"{path}{name}."))
+                else:
+                    self._place(path + name, Kind.JSON_KEY, Form.MAPPING, pair, value, "deepspeed")
+
     def _keywords(self, given: list[tree_sitter.Node], form: Form, wanted: Callable[[str], bool]) -> None:
         for argument in given:
             word = dotted(argument.child_by_field_name("name"), self._data)
@@ -297,6 +317,17 @@ class _Reading:
         if config:
             self.placed.extend(config.settings)
             self.launches.extend(config.launches)
+
+
+def _entries(node: tree_sitter.Node, data: bytes) -> list[tuple[str, tree_sitter.Node, tree_sitter.Node]]:
+    """Return the pairs of a dictionary that have a string as their key: the string, the pair, the value."""
+    found = []
+    for pair in node.named_children:
+        key = text_of(pair.child_by_field_name("key"), data) if pair.type == "pair" else None
+        value = pair.child_by_field_name("value")
+        if key and value is not None:
+            found.append((key, pair, value))
+    return found
 
 
 def _command(node: tree_sitter.Node, data: bytes) -> Inner | None:

@@ -190,3 +190,15 @@ def test_a_default_is_a_value_that_may_be_overridden(call):
 
 def test_a_power_is_worth_its_number():
     assert settings("a.py", "GradScaler(init_scale=2.0**16)") == {"GradScaler(init_scale=)": "65536.0"}
+
+
+def test_a_deepspeed_dictionary_is_read_by_its_paths():
+    text = (
+        "d = {\n  'zero_optimization': {'stage': 3},\n  'fp16': {'enabled': True, 'initial_scale_power': 16},  # x\n}\n"
+    )
+    found = {placed.name: (placed.value, placed.kind, placed.framework) for placed in read("a.py", text).settings}
+    assert found["fp16.initial_scale_power"] == ("16", Kind.JSON_KEY, "deepspeed")
+    assert found.keys() == {"zero_optimization.stage", "fp16.enabled", "fp16.initial_scale_power"}
+    assert changed("a.py", text, "fp16.initial_scale_power", "12") == text.replace("16}", "12}")
+    assert changed("a.py", text, "fp16.enabled", "false") == text.replace("True", "False")
+    assert removed("a.py", text, "fp16.enabled") == text.replace("'enabled': True, ", "")
