@@ -236,10 +236,9 @@ class _Reading:
 
     def _deepspeed(self, root: tree_sitter.Node) -> None:
         """Place the keys of a DeepSpeed configuration that is written as a dictionary, by their dotted paths."""
-        keys = (
-            {text_of(key, self._data) for key, _ in _entries(root)} if root.named_child_count <= _MOST_KEYS else set()
-        )
-        if framework_of_keys({key for key in keys if key}, None, None) != "deepspeed":
+        if root.named_child_count > _MOST_KEYS:
+            return
+        if framework_of_keys({key for key, _, _ in _entries(root, self._data)}, None, None) != "deepspeed":
             return
         stack = [(root, "")]
         while stack:
