@@ -50,6 +50,12 @@ def main(rank):
         ("runtime_env = {'env_vars': {'NCCL_A': 'x'}}", "x", Form.RUNTIME_ENV),
         ("RuntimeEnv(env_vars={'NCCL_A': 'x'})", "x", Form.RUNTIME_ENV),
         ("import os\nos.system('export NCCL_A=x; torchrun t.py')", "x", Form.EXPORT),
+        ("import subprocess\nsubprocess.run(['bash', '-c', 'export NCCL_A=x; torchrun t.py'])", "x", Form.EXPORT),
+        (
+            "import subprocess\nsubprocess.run(['mpirun', '-x', 'NCCL_A=x', 'python', 't.py'])",
+            "x",
+            Form.LAUNCHER_OPTION,
+        ),
     ],
 )
 def test_a_variable_is_seen_however_it_is_set(text, value, form):
@@ -184,3 +190,15 @@ def test_a_default_is_a_value_that_may_be_overridden(call):
 
 def test_a_power_is_worth_its_number():
     assert settings("a.py", "GradScaler(init_scale=2.0**16)") == {"GradScaler(init_scale=)": "65536.0"}
+
+
+def test_a_deepspeed_dictionary_is_read_by_its_paths():
+    text = (
+        "d = {\n  'zero_optimization': {'stage': 3},\n  'fp16': {'enabled': True, 'initial_scale_power': 16},  # x\n}\n"
+    )
+    found = {placed.name: (placed.value, placed.kind, placed.framework) for placed in read("a.py", text).settings}
+    assert found["fp16.initial_scale_power"] == ("16", Kind.JSON_KEY, "deepspeed")
+    assert found.keys() == {"zero_optimization.stage", "fp16.enabled", "fp16.initial_scale_power"}
+    assert changed("a.py", text, "fp16.initial_scale_power", "12") == text.replace("16}", "12}")
+    assert changed("a.py", text, "fp16.enabled", "false") == text.replace("True", "False")
+    assert removed("a.py", text, "fp16.enabled") == text.replace("'enabled': True, ", "")
