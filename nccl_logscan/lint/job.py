@@ -139,7 +139,7 @@ _written = lru_cache(16_384)(written_form)
 
 
 @lru_cache(16_384)
-def _options(name: str, framework: str | None, is_variable: bool) -> tuple[Option, ...]:  # noqa: FBT001 - a cache's key
+def _options(name: str, framework: str | None, is_variable: bool) -> tuple[Option, ...]:
     found = catalogue().options_called(name, framework)
     return tuple(option for option in found if option.verified and (option.kind is Kind.ENV) is is_variable)
 
