@@ -114,10 +114,6 @@ class Script:
         """Return whether anything is started after the byte at `at`."""
         return self.runs_here_after(at) or bool(self.launches_after(at))
 
-    def launched_before(self, at: int) -> bool:
-        """Return whether anything is started before the byte at `at`."""
-        return any(start < at for start in (*self._here[:1], *(launch.span.start for launch in self.launches[:1])))
-
     def launch_of(self, made: Made) -> Launch | None:
         """Return the launch that a variable in front of a command is for; None for another command."""
         span = made.placed.span

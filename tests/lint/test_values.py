@@ -54,3 +54,8 @@ def test_the_mark_is_under_the_value(lint_script):
     [remark] = lint_script("export NCCL_P2P_DISABLE=true", RUN)
 
     assert (remark.at.line, remark.column, remark.end_column) == (2, 25, 29)
+
+
+@pytest.mark.parametrize("value", ["${HAS_NVLINK}", "{{ nvls }}", "<nvls>", "CONFIG_NVLS_ENABLE", "@NVLS@"])
+def test_what_something_else_fills_in_later_is_no_value(lint_files, said, value):
+    assert said(lint_files({"job.yaml": f"env:\n  NCCL_NVLS_ENABLE: '{value}'\n"})) == []
