@@ -346,3 +346,8 @@ def test_composes_default_is_a_value_that_may_be_overridden():
     placed = setting(read("compose.yaml", text), "NCCL_A")
     assert (placed.value, placed.fallback) == ("x", True)
     assert changed("compose.yaml", text, "NCCL_A", "y") == text.replace(":-x}", ":-y}")
+
+
+def test_an_alias_to_what_it_stands_in_ends():
+    config = read("a.yaml", "a: &x\n  b: 1\n  c: *x\n")
+    assert [placed.name for placed in config.settings] == ["a.b", "a.c.b", "a.c.c.b"]
