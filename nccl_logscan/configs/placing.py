@@ -67,6 +67,7 @@ class _Placing:
         self._tree = tree
         self._lines = lines
         self._variables: set[int] = set()
+        self._inner: set[int] = set()
         self._aliased = 0
         self._stack: list[tuple[Node, str, _Where]] = []
 
@@ -237,10 +238,14 @@ class _Placing:
         )
 
     def _take(self, found: Inner) -> bool:
-        """Place what a text within the file sets; return whether that text was read."""
+        """Place what a text within the file sets, once however many aliases lead to it; return whether it was read."""
+        begin = found.splice.pieces[0].outer if found.splice.pieces else -1
+        if begin in self._inner:
+            return True
         config = read_inner(found, self._name, self._lines)
         if config is None:
             return False
+        self._inner.add(begin)
         self.placed.extend(self._untemplated(placed) for placed in config.settings)
         self.launches.extend(config.launches)
         self.pins.update(config.pins)
