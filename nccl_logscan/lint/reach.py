@@ -79,7 +79,7 @@ def _export(script: Script, made: Made) -> Remark | None:
     if script.runs_here_after(at):
         return None
     if later:
-        return _missed(made, later[0]) if all(script.misses(launch, name) for launch in later) else None
+        return _missed(made, later[0]) if script.reached_until(name) <= at else None
     return _after_the_launch(script, made)
 
 
@@ -122,12 +122,11 @@ def _after_the_launch(script: Script, made: Made) -> Remark | None:
 
 
 def _missed(made: Made, launch: Launch) -> Remark:
-    name, value = made.placed.name, made.placed.value
-    problem, advice, source = _told(launch, name)
+    problem, advice, source = _told(launch, made.placed.name)
     fix: tuple[Edit, ...] = ()
-    if made.config is not None and value is not None and launch.program not in SLURM:
+    if launch.program not in SLURM:
         # What only adds another export would not reach them either.
-        fix = tuple(edit for edit in added(made.config, name, value) if b"export" not in edit.text)
+        fix = tuple(edit for edit in added(made) if b"export" not in edit.text)
     return remark(made, Check.OUT_OF_REACH, Severity.WARNING, problem, advice, source, fix=fix)
 
 
