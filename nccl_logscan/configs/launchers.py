@@ -17,8 +17,10 @@ from nccl_logscan.configs.host_commands import HOST_HANDLERS
 from nccl_logscan.configs.launcher_options import (
     Launcher,
     Option,
+    beside,
     first_number,
     options,
+    statement,
     take_flag,
     take_variable,
     take_variables,
@@ -147,19 +149,19 @@ def _export(script: Script, rest: Rest, command: Command) -> Rest:  # noqa: ARG0
     if "n" in flags or "f" in flags:
         return ()
     form = script.export_form if exports else Form.ASSIGNMENT
-    statement = Span(rest[0].start, rest[-1].end) if len(words) == 1 else None
+    whole = statement(script, rest) if len(words) == 1 else None
     for word in words:
         if word.items is not None:
             continue
         if "=" in word.text and word.text != "=":
-            name = script.assign(word, form, statement)
+            name = script.assign(word, form, whole)
             if exports and name:
                 script.exported.add(name)
         elif exports and word.text == "=":
             _parted(script, word)
         elif exports and _NAME.fullmatch(word.text):
             script.exported.add(word.text)
-            script.bare_exports.setdefault(word.text, Span(rest[0].start, word.end) if statement else _span(word))
+            script.bare_exports.setdefault(word.text, whole or _span(word))
     return ()
 
 
@@ -171,8 +173,9 @@ def _unset(script: Script, rest: Rest, command: Command) -> Rest:  # noqa: ARG00
     words = [word for word in rest[1:] if _NAME.fullmatch(word.text)]
     if any(word.text == "-f" for word in rest):
         return ()
+    whole = statement(script, rest) if len(words) == 1 else None
     for word in words:
-        span = Span(rest[0].start, word.end) if len(words) == 1 else _span(word)
+        span = whole or _span(word)
         script.place(word.text, None, Kind.ENV, Form.UNSET, span.start, span.end)
     return ()
 
@@ -197,7 +200,7 @@ def _default(script: Script, rest: Rest, command: Command) -> Rest:  # noqa: ARG
                 found[2],
                 Kind.ENV,
                 Form.ASSIGNMENT,
-                rest[0].start if len(rest) == 2 else word.start,
+                rest[0].start if len(rest) == 2 and beside(script, rest[0], word) else word.start,
                 word.end,
                 found.start(2),
                 found.end(2),
@@ -299,7 +302,7 @@ def _launcher_args(script: Script, rest: Rest, option: Option, command: Command)
     for within in lex(inner).commands if inner else ():
         for at, flag in enumerate(within.words[:-1]):
             if flag.text == "-x":
-                take_variable(script, with_value(flag, within.words[at + 1]), "mpirun")
+                take_variable(script, with_value(script, flag, within.words[at + 1]), "mpirun")
 
 
 def _deepspeed(script: Script, rest: Rest, command: Command) -> Rest:
@@ -368,7 +371,7 @@ def _mpirun(script: Script, rest: Rest, command: Command) -> Rest:  # noqa: ARG0
 def _pair(script: Script, program: str, words: Rest) -> list[str]:
     """Take `--mca KEY VALUE` as the flag `--mca KEY`, and `-genv NAME VALUE` as a variable."""
     option, key, value = words
-    if HOLE in key.text:
+    if HOLE in key.text or not (beside(script, option, key) and beside(script, key, value)):
         return []
     mca = option.text.lstrip("-").endswith("mca")
     script.place(

@@ -16,6 +16,7 @@ from nccl_logscan.position import Span
 
 _LONGEST_PATH = 400
 _ALIASED_NODES = 2000
+_ALIASES_DEEP = 2
 _MOST = 50_000
 """How many settings of one file are looked at: the rest is data, no configuration."""
 
@@ -33,7 +34,7 @@ class _Where:
     framework: str | None = None
     environment: Form | None = None
     key: str | None = None
-    by_alias: bool = False
+    aliases: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,7 @@ class _Placing:
         self._tree = tree
         self._lines = lines
         self._variables: set[int] = set()
+        self._inner: set[int] = set()
         self._aliased = 0
         self._stack: list[tuple[Node, str, _Where]] = []
 
@@ -92,11 +94,12 @@ class _Placing:
 
     def _descend(self, node: Node, path: str, where: _Where) -> None:
         """Look at what an alias stands for, as often as a file may ask for that."""
-        if isinstance(node, Alias) or where.by_alias:
+        if isinstance(node, Alias):
+            where = replace(where, aliases=where.aliases + 1)
+        if where.aliases:
             self._aliased += 1
-            if self._aliased > _ALIASED_NODES:
+            if self._aliased > _ALIASED_NODES or where.aliases > _ALIASES_DEEP:
                 return
-            where = replace(where, by_alias=True)
         self._stack.append((resolved(node), path, where))
 
     def _mapping(self, node: Mapping, path: str, where: _Where) -> None:
@@ -125,7 +128,7 @@ class _Placing:
             if isinstance(target, Mapping):
                 pairs = [pair for pair in target.pairs if isinstance(pair[0], Scalar) and pair[0].text not in keys]
                 merged = Mapping(target.start, target.end, target.flow, pairs)
-                self._descend(merged, path, replace(where, by_alias=True))
+                self._descend(merged, path, replace(where, aliases=where.aliases + 1))
 
     def _pair(self, key: Scalar, value: Node, path: str, where: _Where) -> None:
         target = resolved(value)
@@ -235,10 +238,14 @@ class _Placing:
         )
 
     def _take(self, found: Inner) -> bool:
-        """Place what a text within the file sets; return whether that text was read."""
+        """Place what a text within the file sets, once however many aliases lead to it; return whether it was read."""
+        begin = found.splice.pieces[0].outer if found.splice.pieces else -1
+        if begin in self._inner:
+            return True
         config = read_inner(found, self._name, self._lines)
         if config is None:
             return False
+        self._inner.add(begin)
         self.placed.extend(self._untemplated(placed) for placed in config.settings)
         self.launches.extend(config.launches)
         self.pins.update(config.pins)

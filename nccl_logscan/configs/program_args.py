@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.frameworks import HYDRA, RAY, framework_of
-from nccl_logscan.configs.launcher_options import Option, number, switch, take_flag, unquoted
+from nccl_logscan.configs.launcher_options import Option, beside, number, switch, take_flag, unquoted
 from nccl_logscan.configs.model import Form, Forwards
 from nccl_logscan.configs.script import Script
 from nccl_logscan.configs.shell_words import HOLE, Word, unicode
@@ -75,7 +75,9 @@ def _argument(script: Script, words: Sequence[Word], at: int, hydra: bool) -> tu
     if equals:
         return Option(name, value, word.start, word.end, *script.value_bounds(word), word.fallback), at
     first = at
-    while at < len(words) and not _begins_argument(words[at], hydra):
+    if at < len(words) and not beside(script, word, words[at]) and not _begins_argument(words[at], hydra):
+        return Option(name, HOLE, word.start, word.end, word.end, word.end), at + 1
+    while at < len(words) and not _begins_argument(words[at], hydra) and beside(script, words[at - 1], words[at]):
         at += 1
         if hydra:
             break

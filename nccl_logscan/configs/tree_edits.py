@@ -85,7 +85,8 @@ class TreeEdits:
             return None
         is_text = placed.form in (Form.ENV_LIST, Form.RUNTIME_ENV)
         prefix = ""
-        if placed.form is Form.ENV_MAPPING and scalar.text.partition("=")[0] == placed.name and "=" in scalar.text:
+        # An entry of a list, "X=Y" or "X" alone, is its own value.
+        if placed.form is Form.ENV_MAPPING and placed.span.start == scalar.start:
             prefix = f"{placed.name}="
         if placed.fallback and (default := _DEFAULT.fullmatch(scalar.text[len(prefix) :])):
             value = f"{default[1]}{value}}}"

@@ -20,8 +20,10 @@ def changes_just(config: Config, edit: Edit, placed: Placed, value: str | None) 
     gone, come = _compared(config, edit)
     if value is None:
         # With a keyword goes what the call that is its value was given.
-        within = {one.name for one in config.settings if placed.span.start <= one.span.start < placed.span.end}
-        return not come and any(said[0] == placed.name for said in gone) and all(said[0] in within for said in gone)
+        begin, end = placed.span.start, placed.span.end
+        is_keyword = placed.form is Form.PYTHON_KWARG
+        within = [one for one in config.settings if is_keyword and begin <= one.span.start < end] or [placed]
+        return not come and gone[_said(placed)] > 0 and not gone - Counter(map(_said, within))
     if gone.total() > 1 or any(said[0] != placed.name for said in gone):
         return False
     return come.total() <= 1 and all(said[:2] == (placed.name, value) for said in come)

@@ -202,3 +202,8 @@ def test_a_deepspeed_dictionary_is_read_by_its_paths():
     assert changed("a.py", text, "fp16.initial_scale_power", "12") == text.replace("16}", "12}")
     assert changed("a.py", text, "fp16.enabled", "false") == text.replace("True", "False")
     assert removed("a.py", text, "fp16.enabled") == text.replace("'enabled': True, ", "")
+
+
+def test_a_keyword_goes_with_what_is_given_within_it():
+    text = "f(a=1, b=G(c=2))\n"
+    assert removed("a.py", text, "f(b=)") == "f(a=1)\n"

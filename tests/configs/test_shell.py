@@ -331,6 +331,14 @@ def test_files_of_other_kinds_that_the_script_writes(script, name, value, syntax
     assert config.data[: placed.span.start].count(b"\n") + 1 == placed.at.line
 
 
+def test_a_value_that_stands_elsewhere_is_not_told_and_no_span_runs_backwards():
+    config = read('E="2 4"\npython t.py \\\n  --num-experts ${E} --x 1\nV=(Y=1)\nexport "${V[@]}"\n')
+    experts = the(config, "--num-experts")
+    assert (experts.value, written(config, experts)[0]) == (None, "--num-experts")
+    assert the(config, "--x").value == "1"
+    assert written(config, the(config, "Y")) == ("Y=1", "1")
+
+
 def test_settings_come_in_the_order_of_the_file():
     config = read('A=(--z 1)\nexport X=1\npython t.py "${A[@]}" --y 2\nexport W=1\n')
     starts = [placed.span.start for placed in config.settings]

@@ -346,3 +346,19 @@ def test_composes_default_is_a_value_that_may_be_overridden():
     placed = setting(read("compose.yaml", text), "NCCL_A")
     assert (placed.value, placed.fallback) == ("x", True)
     assert changed("compose.yaml", text, "NCCL_A", "y") == text.replace(":-x}", ":-y}")
+
+
+def test_an_alias_to_what_it_stands_in_ends():
+    config = read("a.yaml", "a: &x\n  b: 1\n  c: *x\n")
+    assert [placed.name for placed in config.settings] == ["a.b", "a.c.b", "a.c.c.b"]
+
+
+def test_a_script_that_aliases_share_is_read_once():
+    text = "x: &x\n  command: [bash, -c, export NCCL_A=1]\nservices:\n  a:\n    <<: *x\n  b: *x\n"
+    assert [placed.name for placed in read("a.yaml", text).settings] == ["NCCL_A"]
+
+
+@pytest.mark.parametrize("entry", ["NCCL_A", "NCCL_A=1"])
+def test_a_variable_of_a_list_keeps_its_name_when_changed(entry):
+    text = f"services:\n  x:\n    environment:\n    - {entry}\n"
+    assert changed("compose.yaml", text, "NCCL_A", "2") == text.replace(entry, "NCCL_A=2")
