@@ -18,6 +18,7 @@ from nccl_logscan.report.lint.view import LintView, lint_view
 from nccl_logscan.report.visible import visible
 from nccl_logscan.report.write import write_atomically
 
+_WITH_FIXES = frozenset({"json", "sarif"})
 _CHECKS = click.Choice([check.value for check in Check])
 
 
@@ -106,10 +107,11 @@ def lint_command(  # noqa: PLR0917 - click hands options over by name
     versions = Versions(nccl, torch, frameworks)
     found = find_files(files, stdin_name, sys.stdin.buffer if sys.stdin else None)
     wanted = {Check(check) for check in select or list(Check)} - {Check(check) for check in ignore}
-    remarks = _remarks(found, versions, wanted)
+    shows_fixes = fix or form in _WITH_FIXES
+    remarks = _remarks(found, versions, wanted, fixes=shows_fixes)
     if fix:
         remarks = _mend(found, remarks, versions, wanted, write=write)
-    view = lint_view(remarks, found.configs, versions, found.skipped)
+    view = lint_view(remarks, found.configs, versions, found.skipped, counts_fixes=shows_fixes)
     _write(_RENDER[form](view), output, to_stderr=fix and not write)
     for problem in found.problems:
         click.echo(f"error: {visible(problem)}", err=True)
@@ -118,8 +120,8 @@ def lint_command(  # noqa: PLR0917 - click hands options over by name
     return 0 if exit_zero or view.count(Severity.ERROR) + view.count(Severity.WARNING) == 0 else 1
 
 
-def _remarks(found: Files, versions: Versions, wanted: set[Check]) -> list[Remark]:
-    return [remark for job in found.jobs for remark in lint(job, versions) if remark.check in wanted]
+def _remarks(found: Files, versions: Versions, wanted: set[Check], *, fixes: bool) -> list[Remark]:
+    return [remark for job in found.jobs for remark in lint(job, versions, fixes=fixes) if remark.check in wanted]
 
 
 # --- fixes -----------------------------------------------------------------------------------------------------
@@ -136,7 +138,7 @@ def _mend(found: Files, remarks: list[Remark], versions: Versions, wanted: set[C
     after = {change.config.name: change.data for change in changes}
     left = found.with_data(after)
     found.jobs[:] = left.jobs
-    return _remarks(found, versions, wanted)
+    return _remarks(found, versions, wanted, fixes=True)
 
 
 def _print_diff(changes: Sequence[Mended]) -> None:

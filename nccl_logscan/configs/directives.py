@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from nccl_logscan.configs.launcher_options import SLURM, first_number, options, take_flag, take_variables
 from nccl_logscan.configs.script import Script
 from nccl_logscan.configs.shell_words import Unit, lex
@@ -10,12 +12,11 @@ _SCHEDULERS = {"#SBATCH": ("sbatch", "slurm"), "#PBS": ("qsub", "pbs"), "#BSUB":
 _FAULTS_LIMIT = 20
 
 
-def take_directives(script: Script) -> None:
+def take_directives(script: Script, comments: Sequence[tuple[int, int]], first_command: int) -> None:
     """Take the directives that stand at the begin of a line before the first command: sbatch reads no others (its
     manual: it stops at the first line that is neither a comment nor blank).
     """
-    first_command = script.first_command
-    for start, end in script.comments:
+    for start, end in comments:
         keyword = script.text[start : start + 8].partition(" ")[0]
         if keyword not in _SCHEDULERS or script.text[start - 1 : start] not in {"", "\n"}:
             continue

@@ -7,9 +7,11 @@ continued instruction are skipped, `# escape=` changes the sign that continues a
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import islice
 from pathlib import PurePath
 
 from nccl_logscan.catalogue.model import Kind
@@ -23,6 +25,8 @@ from nccl_logscan.position import Span
 
 _ESCAPE = re.compile(rb"\A(?:#[ \t]*(?!escape)\w+=[^\n]*\n)*#[ \t]*escape[ \t]*=[ \t]*(`)", re.IGNORECASE)
 _HEREDOC = re.compile(rb"<<(-?)[ \t]*([\"']?)([A-Za-z_]\w*)\2")
+_ONE_WORD = re.compile(rb"^(\t*+)([A-Za-z_]\w*+)[ \t]*+\r?$", re.MULTILINE)
+_MOST_HEREDOCS = 16
 _WORD = re.compile(rb"[ \t]*([A-Za-z]+)[ \t]*")
 _PAIR = re.compile(
     rb"""[ \t\0]*+([A-Za-z_][\w.-]*+)=((?:"(?:[^"\\`]++|[\\`].)*+"?|'[^']*+'?|[\\`].|[^\s"'\\`\0]++)*+)""",
@@ -170,6 +174,7 @@ def _instructions(data: bytes) -> tuple[_Instruction, ...]:
 def _split(data: bytes) -> Iterator[_Instruction]:
     escape = b"`" if _ESCAPE.match(data) else b"\\"
     at = 3 if data.startswith(b"\xef\xbb\xbf") else 0
+    words = _EndWords(data)
     while at < len(data):
         end = _line_end(data, at)
         word = _WORD.match(data, at, end)
@@ -177,7 +182,7 @@ def _split(data: bytes) -> Iterator[_Instruction]:
             at = end + 1
             continue
         text, last = _continued(data, word.end(), end, escape)
-        docs, last = _heredocs(text, data, last) if b"<<" in text else ((), last)
+        docs, last = _heredocs(text, words, last) if b"<<" in text else ((), last)
         start = word.start(1)
         yield _Instruction(word[1].upper(), start, word.end(), last, text, docs)
         at = last + 1
@@ -208,19 +213,39 @@ def _line_end(data: bytes, at: int) -> int:
     return end if end >= 0 else len(data)
 
 
-def _heredocs(text: bytes, data: bytes, last: int) -> tuple[tuple[tuple[int, int], ...], int]:
+def _heredocs(text: bytes, words: _EndWords, last: int) -> tuple[tuple[tuple[int, int], ...], int]:
     """Return where the bodies of an instruction's heredocs are, and where the last one's end word ends."""
     bodies = list[tuple[int, int]]()
-    for match in list(_HEREDOC.finditer(text))[:16]:
-        begin = last + 1
-        ends = re.compile(rb"^" + (rb"\t*" if match[1] else b"") + match[3] + rb"[ \t]*\r?$", re.MULTILINE).search(
-            data, begin
-        )
+    for match in islice(_HEREDOC.finditer(text), _MOST_HEREDOCS):
+        ends = words.after(last + 1, match[3], tabs=bool(match[1]))
         if ends is None:
             return tuple(bodies), last
-        bodies.append((begin, ends.start()))
-        last = ends.end()
+        bodies.append((last + 1, ends[0]))
+        last = ends[1]
     return tuple(bodies), last
+
+
+class _EndWords:
+    """Where the lines of a file are that are one word and may end a heredoc; found once, whatever the heredocs."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    @cached_property
+    def _lines(self) -> dict[bytes, list[tuple[int, int]]]:
+        found: dict[bytes, list[tuple[int, int]]] = {}
+        for line in _ONE_WORD.finditer(self._data):
+            found.setdefault(line[2], []).append(line.span())
+        return found
+
+    def after(self, offset: int, word: bytes, *, tabs: bool) -> tuple[int, int] | None:
+        """Return the first such line from `offset` on; one behind tabs only where they are allowed."""
+        lines = self._lines.get(word, [])
+        for number in range(bisect_left(lines, (offset, 0)), len(lines)):
+            start, end = lines[number]
+            if tabs or self._data[start : start + 1] != b"\t":
+                return start, end
+        return None
 
 
 def _variables(instruction: _Instruction, name: str, lines: LineIndex) -> Iterator[Placed]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 _PROGRAMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (framework, re.compile(pattern, re.ASCII))
     for framework, pattern in (
-        ("verl", r"(?:^|/)verl[./]|^recipe[./]|main_ppo\b|main_dapo\b"),
+        ("verl", r"(?:^|/)verl[./]|^recipe[./]|main_ppo\b|main_dapo\b|(?:^|/)scripts/diagnose\.py"),
         ("openrlhf", r"(?:^|/)openrlhf[./]|train_ppo_ray"),
         ("megatron-lm", r"megatron|(?:^|/)(?:pretrain|train|finetune)_(?:gpt|bert|t5|vlm|mamba|llama|multi|rl\.py)"),
         ("nemo", r"(?:^|/)nemo[./]|NeMo|examples/nlp/language_modeling"),

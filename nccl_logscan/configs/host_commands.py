@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from nccl_logscan.catalogue.model import Kind
+from nccl_logscan.configs.launcher_options import statement
 from nccl_logscan.configs.model import Form
 from nccl_logscan.configs.script import Script
 from nccl_logscan.configs.shell_words import HOLE, Command, Word, unicode
@@ -52,7 +53,7 @@ def _module_load(script: Script, rest: Rest, command: Command) -> Rest:  # noqa:
 
 def _ulimit(script: Script, rest: Rest, command: Command) -> Rest:  # noqa: ARG001 - a Handler
     """Take `ulimit -n 1024`, also `-Sn 1024` and several in one."""
-    at = 1
+    at = 1 if statement(script, rest) else len(rest)
     while at + 1 < len(rest):
         letters = rest[at].text.lstrip("-").replace("S", "").replace("H", "")
         value = rest[at + 1]
@@ -77,7 +78,7 @@ def _sysctl(script: Script, rest: Rest, command: Command) -> Rest:  # noqa: ARG0
             value.strip(),
             Kind.HOST_COMMAND,
             Form.HOST_COMMAND,
-            rest[0].start if len(assigned) == 1 else word.start,
+            rest[0].start if len(assigned) == 1 and statement(script, rest) else word.start,
             word.end,
             start,
             end,
@@ -87,7 +88,7 @@ def _sysctl(script: Script, rest: Rest, command: Command) -> Rest:  # noqa: ARG0
 
 
 def _nvidia_smi(script: Script, rest: Rest, command: Command) -> Rest:  # noqa: ARG001 - a Handler
-    for at, word in enumerate(rest[:-1]):
+    for at, word in enumerate(rest[:-1] if statement(script, rest) else ()):
         if word.text in {"-pm", "--persistence-mode", "-c", "--compute-mode", "-mig"}:
             short = {"--persistence-mode": "-pm", "--compute-mode": "-c"}.get(word.text, word.text)
             _place(script, f"nvidia-smi {short}", rest[at + 1], rest[0].start)
@@ -96,7 +97,12 @@ def _nvidia_smi(script: Script, rest: Rest, command: Command) -> Rest:  # noqa: 
 
 def _modprobe(script: Script, rest: Rest, command: Command) -> Rest:  # noqa: ARG001 - a Handler
     modules = [word for word in rest[1:] if word.text[:1] != "-"]
-    if modules and HOLE not in modules[0].text and not any(word.text in {"-r", "--remove"} for word in rest):
+    if (
+        modules
+        and statement(script, rest)
+        and HOLE not in modules[0].text
+        and not any(word.text in {"-r", "--remove"} for word in rest)
+    ):
         name = modules[0].text.replace("_", "-")
         script.place(
             f"modprobe {name}",

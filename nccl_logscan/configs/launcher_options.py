@@ -5,15 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.model import Form
 from nccl_logscan.configs.script import Script
 from nccl_logscan.configs.shell_words import HOLE, Word
+from nccl_logscan.position import Span
 
 _NUMBER = re.compile(r"-\d")
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_FAR_APART = 2_000
+_BETWEEN = re.compile(r"(?:[ \t\r\n\\]|(?<=[ \t\n])#[^\n]*+)*+")
 _ITEM = re.compile(r"""(?:[^,'"]|'[^']*'|"[^"]*"|['"])+""")
 
 
@@ -145,7 +149,7 @@ def options(script: Script, words: Sequence[Word], at: int, launcher: Launcher) 
         if option is None:
             follower = words[at] if at < len(words) else None
             if follower and (follower.text[:1] != "-" or _NUMBER.match(follower.text)):
-                option = with_value(word, follower)
+                option = with_value(script, word, follower)
                 at += 1
             else:
                 option = switch(word)
@@ -171,8 +175,24 @@ def switch(word: Word) -> Option:
     return Option(word.text, None, word.start, word.end, word.end, word.end)
 
 
-def with_value(word: Word, value: Word) -> Option:
-    """Return an option whose value is the next word."""
+def beside(script: Script, word: Word, follower: Word) -> bool:
+    """Return whether a word follows another in the file too: one put in from a variable stands elsewhere."""
+    gap = follower.start - word.end
+    if gap < 0 or gap > _FAR_APART:
+        return False
+    return gap == 1 or bool(_BETWEEN.fullmatch(script.text, word.end, follower.start))
+
+
+def statement(script: Script, words: Sequence[Word]) -> Span | None:
+    """Return the span of a whole command; None where some of its words stand elsewhere in the file."""
+    together = all(beside(script, word, follower) for word, follower in pairwise(words))
+    return Span(words[0].start, words[-1].end) if together else None
+
+
+def with_value(script: Script, word: Word, value: Word) -> Option:
+    """Return an option whose value is the next word; one that stands elsewhere in the file is not told."""
+    if not beside(script, word, value):
+        return Option(word.text, HOLE, word.start, word.end, word.end, word.end)
     return Option(word.text, value.text, word.start, value.end, value.start, value.end, value.fallback)
 
 

@@ -17,17 +17,20 @@ from nccl_logscan.configs.host_commands import HOST_HANDLERS
 from nccl_logscan.configs.launcher_options import (
     Launcher,
     Option,
+    beside,
     first_number,
     options,
+    statement,
     take_flag,
     take_variable,
     take_variables,
+    with_value,
 )
 from nccl_logscan.configs.model import Form, Forwards
 from nccl_logscan.configs.program_args import take_program
 from nccl_logscan.configs.remote_launchers import REMOTE_HANDLERS
 from nccl_logscan.configs.script import Script
-from nccl_logscan.configs.shell_words import HOLE, Command, Word
+from nccl_logscan.configs.shell_words import HOLE, Command, Word, lex
 from nccl_logscan.position import Span
 
 Rest = Sequence[Word]
@@ -42,6 +45,8 @@ _ALL_NAMES = frozenset({"ALL", "all"})
 _PASSED_BY_MPI = frozenset({"OMPI_*", "PMIX_*"})
 _PASSED_BY_DEEPSPEED = frozenset({"MLFLOW*", "PYTHON*", "MV2*", "UCX*", "NCCL*"})
 
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_DEFAULT = re.compile(r'"?\$\{([A-Za-z_]\w*):?=([^}"$`]*)\}"?', re.ASCII)
 _PAIRED = frozenset({"mca", "gmca", "prtemca", "omca", "genv", "env"})
 _TORCH_MODULES = frozenset({"torch.distributed.run", "torch.distributed.launch", "torch.distributed.launcher"})
 _PROGRAMS = frozenset({"vllm", "sglang", "llamafactory-cli", "swift", "axolotl", "trl", "tune", "litgpt", "colossalai"})
@@ -64,7 +69,15 @@ def invoke(script: Script, words: Sequence[Word], command: Command) -> None:
             take_program(script, _named(script, rest), rest[1:], rest)
             return
         else:
+            if len(rest) > 1 and rest[1].text[:1] == "=" and name.isupper():
+                _parted(script, rest[1])
             return
+
+
+def _parted(script: Script, word: Word) -> None:
+    """Say that a = has blanks around it: the shell then takes the name for a command."""
+    line = script.lines.line_of(word.start)
+    script.faults.append(f"line {line}: nothing is set here: the shell takes no blanks around a =")
 
 
 def _named(script: Script, rest: Rest) -> str:
@@ -91,8 +104,8 @@ def _env(script: Script, rest: Rest, command: Command) -> Rest:  # noqa: ARG001 
     for option in found:
         if option.name in {"-u", "--unset"} and option.value and HOLE not in option.value:
             script.place(option.value, None, Kind.ENV, Form.UNSET, option.start, option.end)
-    while at < len(rest) and script.assigns(rest[at]):
-        script.assign(rest[at], Form.COMMAND_PREFIX)
+    # env takes any word with a = for a variable, also one in quotes.
+    while at < len(rest) and script.assign(rest[at], Form.COMMAND_PREFIX):
         at += 1
     return rest[at:]
 
@@ -136,17 +149,19 @@ def _export(script: Script, rest: Rest, command: Command) -> Rest:  # noqa: ARG0
     if "n" in flags or "f" in flags:
         return ()
     form = script.export_form if exports else Form.ASSIGNMENT
-    statement = Span(rest[0].start, rest[-1].end) if len(words) == 1 else None
+    whole = statement(script, rest) if len(words) == 1 else None
     for word in words:
         if word.items is not None:
             continue
-        if "=" in word.text:
-            name = script.assign(word, form, statement)
+        if "=" in word.text and word.text != "=":
+            name = script.assign(word, form, whole)
             if exports and name:
                 script.exported.add(name)
-        elif exports and HOLE not in word.text:
+        elif exports and word.text == "=":
+            _parted(script, word)
+        elif exports and _NAME.fullmatch(word.text):
             script.exported.add(word.text)
-            script.bare_exports.setdefault(word.text, Span(rest[0].start, word.end) if statement else _span(word))
+            script.bare_exports.setdefault(word.text, whole or _span(word))
     return ()
 
 
@@ -155,11 +170,12 @@ def _span(word: Word) -> Span:
 
 
 def _unset(script: Script, rest: Rest, command: Command) -> Rest:  # noqa: ARG001 - a Handler
-    words = [word for word in rest[1:] if word.text[:1] != "-" and HOLE not in word.text]
+    words = [word for word in rest[1:] if _NAME.fullmatch(word.text)]
     if any(word.text == "-f" for word in rest):
         return ()
+    whole = statement(script, rest) if len(words) == 1 else None
     for word in words:
-        span = Span(rest[0].start, word.end) if len(words) == 1 else _span(word)
+        span = whole or _span(word)
         script.place(word.text, None, Kind.ENV, Form.UNSET, span.start, span.end)
     return ()
 
@@ -170,6 +186,26 @@ def _set(script: Script, rest: Rest, command: Command) -> Rest:  # noqa: ARG001 
         script.exports_all = "+o" not in texts
     elif any(text.startswith("+") and "a" in text for text in texts):
         script.exports_all = False
+    return ()
+
+
+def _default(script: Script, rest: Rest, command: Command) -> Rest:  # noqa: ARG001 - a Handler
+    """Take `: ${NAME:=value}`, which sets a variable where it has none."""
+    for word in rest[1:]:
+        found = _DEFAULT.fullmatch(script.text, word.start, word.end)
+        if found:
+            script.unexported.setdefault(found[1], []).append(len(script.settings))
+            script.place(
+                found[1],
+                found[2],
+                Kind.ENV,
+                Form.ASSIGNMENT,
+                rest[0].start if len(rest) == 2 and beside(script, rest[0], word) else word.start,
+                word.end,
+                found.start(2),
+                found.end(2),
+                fallback=True,
+            )
     return ()
 
 
@@ -259,10 +295,22 @@ def _started(script: Script, found: Sequence[Option], rest: Rest, at: int) -> Re
     return ()
 
 
-def _deepspeed(script: Script, rest: Rest, command: Command) -> Rest:  # noqa: ARG001 - a Handler
+def _launcher_args(script: Script, rest: Rest, option: Option, command: Command) -> None:
+    """Take the -x NAME=VALUE of Open MPI in DeepSpeed's --launcher_args."""
+    word = next((word for word in rest if word.start <= option.value_start < word.end), None)
+    inner = word and script.inner(word, command.unit, option.value_start)
+    for within in lex(inner).commands if inner else ():
+        for at, flag in enumerate(within.words[:-1]):
+            if flag.text == "-x":
+                take_variable(script, with_value(script, flag, within.words[at + 1]), "mpirun")
+
+
+def _deepspeed(script: Script, rest: Rest, command: Command) -> Rest:
     found, at = options(script, rest, 1, known.DEEPSPEED)
     for option in found:
         take_flag(script, option, "deepspeed", "deepspeed")
+        if option.name in {"--launcher_args", "--launcher-args"}:
+            _launcher_args(script, rest, option, command)
     nodes = first_number(found, "--num-nodes")
     given = {option.name.replace("_", "-") for option in found}
     remote = (nodes or 0) > 1 or (nodes is None and bool(given & {"--hostfile", "-H", "--force-multi"}))
@@ -323,7 +371,7 @@ def _mpirun(script: Script, rest: Rest, command: Command) -> Rest:  # noqa: ARG0
 def _pair(script: Script, program: str, words: Rest) -> list[str]:
     """Take `--mca KEY VALUE` as the flag `--mca KEY`, and `-genv NAME VALUE` as a variable."""
     option, key, value = words
-    if HOLE in key.text:
+    if HOLE in key.text or not (beside(script, option, key) and beside(script, key, value)):
         return []
     mca = option.text.lstrip("-").endswith("mca")
     script.place(
@@ -427,6 +475,7 @@ _HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(("export", "declare", "typeset", "readonly", "local"), _export),
     "unset": _unset,
     "set": _set,
+    ":": _default,
     "eval": _eval,
     **dict.fromkeys(("bash", "sh", "zsh", "ksh", "dash"), _shell),
     "torchrun": _torchrun,

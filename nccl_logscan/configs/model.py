@@ -123,6 +123,7 @@ class LineIndex:
         self._data = data
         self._starts = [0, *(found.end() for found in _LINE_FEED.finditer(data))]
         self._one_byte_each = data.isascii()
+        self._last = (0, 0, 0)
 
     def line_of(self, offset: int) -> int:
         """Return the line that holds the byte at `offset`."""
@@ -133,7 +134,13 @@ class LineIndex:
         start = self._starts[self.line_of(offset) - 1]
         if self._one_byte_each:
             return offset - start + 1
-        return len(self._data[start:offset].decode("utf-8", "replace")) + 1
+        line, counted, characters = self._last
+        if line != start or counted > offset:
+            counted, characters = start, 0
+        # A long line is counted on from where the last question ended.
+        characters += len(self._data[counted:offset].decode("utf-8", "replace"))
+        self._last = (start, offset, characters)
+        return characters + 1
 
     def position(self, source: str, offset: int) -> Position:
         """Return the line that holds `offset`, as a Position: its own offset is that of the line's first byte."""

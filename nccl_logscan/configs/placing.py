@@ -16,10 +16,12 @@ from nccl_logscan.position import Span
 
 _LONGEST_PATH = 400
 _ALIASED_NODES = 2000
+_ALIASES_DEEP = 2
 _MOST = 50_000
 """How many settings of one file are looked at: the rest is data, no configuration."""
 
 _PAIR = re.compile(r"([A-Z_][A-Z0-9_]*)(?:=(.*))?", re.DOTALL)
+_DEFAULT = re.compile(r"\$\{\w{1,100}:?-([^${}]{0,1000})\}")
 _TRUE = frozenset({"true", "yes", "on", "y"})
 _EXPANSION = re.compile(r"\$\{|\$\(|\{\{")
 
@@ -32,7 +34,7 @@ class _Where:
     framework: str | None = None
     environment: Form | None = None
     key: str | None = None
-    by_alias: bool = False
+    aliases: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,7 @@ class _Placing:
         self._tree = tree
         self._lines = lines
         self._variables: set[int] = set()
+        self._inner: set[int] = set()
         self._aliased = 0
         self._stack: list[tuple[Node, str, _Where]] = []
 
@@ -91,11 +94,12 @@ class _Placing:
 
     def _descend(self, node: Node, path: str, where: _Where) -> None:
         """Look at what an alias stands for, as often as a file may ask for that."""
-        if isinstance(node, Alias) or where.by_alias:
+        if isinstance(node, Alias):
+            where = replace(where, aliases=where.aliases + 1)
+        if where.aliases:
             self._aliased += 1
-            if self._aliased > _ALIASED_NODES:
+            if self._aliased > _ALIASED_NODES or where.aliases > _ALIASES_DEEP:
                 return
-            where = replace(where, by_alias=True)
         self._stack.append((resolved(node), path, where))
 
     def _mapping(self, node: Mapping, path: str, where: _Where) -> None:
@@ -124,7 +128,7 @@ class _Placing:
             if isinstance(target, Mapping):
                 pairs = [pair for pair in target.pairs if isinstance(pair[0], Scalar) and pair[0].text not in keys]
                 merged = Mapping(target.start, target.end, target.flow, pairs)
-                self._descend(merged, path, replace(where, by_alias=True))
+                self._descend(merged, path, replace(where, aliases=where.aliases + 1))
 
     def _pair(self, key: Scalar, value: Node, path: str, where: _Where) -> None:
         target = resolved(value)
@@ -212,7 +216,10 @@ class _Placing:
     ) -> None:
         if len(name) > _LONGEST_PATH or len(self.placed) >= _MOST:
             return
-        if scalar and (scalar.opaque or (value is not None and "{" in value + "(" and _EXPANSION.search(value))):
+        default = _DEFAULT.fullmatch(value or "") if where.framework == "docker" and kind is Kind.ENV else None
+        if default:
+            value = default[1]
+        elif scalar and (scalar.opaque or (value is not None and "{" in value + "(" and _EXPANSION.search(value))):
             value = None
         self.placed.append(
             Placed(
@@ -226,14 +233,19 @@ class _Placing:
                 value_span=Span(scalar.start, scalar.end) if scalar else None,
                 scalar=scalar.type if scalar else "text",
                 framework=where.framework,
+                fallback=default is not None,
             )
         )
 
     def _take(self, found: Inner) -> bool:
-        """Place what a text within the file sets; return whether that text was read."""
+        """Place what a text within the file sets, once however many aliases lead to it; return whether it was read."""
+        begin = found.splice.pieces[0].outer if found.splice.pieces else -1
+        if begin in self._inner:
+            return True
         config = read_inner(found, self._name, self._lines)
         if config is None:
             return False
+        self._inner.add(begin)
         self.placed.extend(self._untemplated(placed) for placed in config.settings)
         self.launches.extend(config.launches)
         self.pins.update(config.pins)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.frameworks import HYDRA, RAY, framework_of
-from nccl_logscan.configs.launcher_options import Option, number, switch, take_flag, unquoted
+from nccl_logscan.configs.launcher_options import Option, beside, number, switch, take_flag, unquoted
 from nccl_logscan.configs.model import Form, Forwards
 from nccl_logscan.configs.script import Script
 from nccl_logscan.configs.shell_words import HOLE, Word, unicode
@@ -16,6 +16,7 @@ _OVERRIDE = re.compile(r"(\+\+|\+|~|)([A-Za-z_][\w.@/\[\]$-]*)(?:=|\Z)", re.ASCI
 _ENV_VAR = re.compile(r"(?:^|\.)env_vars\.([A-Za-z_]\w*)", re.ASCII)
 _INTEGER = re.compile(r"[+-]?\d[\d_]*")
 _REAL = re.compile(r"[+-]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_NUMERIC = frozenset("+-.0123456789")
 _CONSTANTS = {"true": "boolean", "false": "boolean", "null": "null"}
 _NODES = frozenset({"trainer.nnodes", "trainer.num_nodes"})
 
@@ -74,7 +75,9 @@ def _argument(script: Script, words: Sequence[Word], at: int, hydra: bool) -> tu
     if equals:
         return Option(name, value, word.start, word.end, *script.value_bounds(word), word.fallback), at
     first = at
-    while at < len(words) and not _begins_argument(words[at], hydra):
+    if at < len(words) and not beside(script, word, words[at]) and not _begins_argument(words[at], hydra):
+        return Option(name, HOLE, word.start, word.end, word.end, word.end), at + 1
+    while at < len(words) and not _begins_argument(words[at], hydra) and beside(script, words[at - 1], words[at]):
         at += 1
         if hydra:
             break
@@ -102,7 +105,10 @@ def _begins_argument(word: Word, hydra: bool) -> bool:
     if word.ref is not None:
         # An expansion may be a value, or further arguments: a name in capitals that says so is the latter.
         return word.ref == "@" or "ARG" in word.ref.upper() or "OPT" in word.ref.upper()
-    return hydra and bool(_OVERRIDE.match(text)) and "=" in text
+    if "=" not in text:
+        return False
+    found = _OVERRIDE.match(text)
+    return bool(found and (hydra or found[1] or "." in found[2]))
 
 
 def _take_override(script: Script, word: Word, program: str | None, framework: str | None, hydra: bool) -> None:
@@ -131,7 +137,7 @@ def _take_override(script: Script, word: Word, program: str | None, framework: s
         scalar=scalar,
         mark=mark,
     )
-    variable = _ENV_VAR.search(key)
+    variable = _ENV_VAR.search(key) if "env_vars." in key else None
     if variable and not deleted:
         script.place(
             variable[1],
@@ -152,13 +158,16 @@ def _take_override(script: Script, word: Word, program: str | None, framework: s
 
 def hydra_value(raw: str) -> tuple[str, str]:
     """Return what Hydra makes of an override's value, and its type: text in quotes is text, 1 an integer."""
-    if len(raw) > 1 and raw[0] == raw[-1] and raw[0] in "\"'":
-        return raw[1:-1].replace("\\" + raw[0], raw[0]), "text"
+    first = raw[:1]
+    if first in {'"', "'"} and len(raw) > 1 and raw[-1] == first:
+        return raw[1:-1].replace("\\" + first, first), "text"
+    if first not in _NUMERIC:
+        return raw, _CONSTANTS.get(raw.lower(), "text") if len(raw) < 6 else "text"
     if _INTEGER.fullmatch(raw):
         return raw, "integer"
     if _REAL.fullmatch(raw):
         return raw, "number"
-    return raw, _CONSTANTS.get(raw.lower(), "text")
+    return raw, "text"
 
 
 def take_json_env(script: Script, option: Option, program: str) -> list[str]:

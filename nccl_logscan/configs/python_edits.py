@@ -20,7 +20,9 @@ _STRING = re.compile(r"([rRuUbB]*)(\"\"\"|'''|\"|')")
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?")
 _DURATION = re.compile(r"((?:\w+\.)*timedelta)\(.*\)", re.DOTALL)
 _CONSTANTS = {"true": "True", "false": "False", "null": "None"}
-_FORMS = frozenset({Form.PYTHON_ENVIRON, Form.PYTHON_KWARG, Form.ENV_MAPPING, Form.RUNTIME_ENV, Form.UNSET})
+_FORMS = frozenset(
+    {Form.PYTHON_ENVIRON, Form.PYTHON_KWARG, Form.ENV_MAPPING, Form.RUNTIME_ENV, Form.UNSET, Form.MAPPING}
+)
 _REST = re.compile(rb"[ \t]*(?:#[^\n]*)?\r?(?:\n|\Z)")
 _LISTS = frozenset({"dictionary", "argument_list"})
 

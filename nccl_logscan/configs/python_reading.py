@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import tree_sitter
 
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.embedded import Inner, read_inner
+from nccl_logscan.configs.framework_keys import framework_of_keys
 from nccl_logscan.configs.model import Config, Form, Launch, LineIndex, Placed
 from nccl_logscan.configs.pins import pins_in
 from nccl_logscan.configs.python_tree import Worth, dotted, source, telling_nodes, text_of, worth
-from nccl_logscan.configs.splice import Piece, Splice
+from nccl_logscan.configs.splice import script_in, shell_script, words_in
+from nccl_logscan.configs.tree import Scalar
 from nccl_logscan.configs.variable_names import ENVIRONMENTS, RUNTIME_ENVIRONMENTS, is_telling, is_variable
 from nccl_logscan.position import Span
 
 _ENVIRON = "os.environ"
 _ENVIRONMENT_NAME = re.compile(r"(?:\w+\.)*\w*env(?:s|iron|ironment|_vars|_variables)?", re.IGNORECASE)
 _DEEPEST = 4
+_MOST_KEYS = 200
 _SHELLS = frozenset({"os.system", "os.popen", "subprocess.getoutput"})
 _RUNS = frozenset(f"subprocess.{name}" for name in ("run", "call", "check_call", "check_output", "Popen"))
 _FRAMEWORKS = {
@@ -94,6 +97,7 @@ class _Reading:
                 self._call(node)
             case "dictionary":
                 self._pairs(node, Form.ENV_MAPPING, is_telling)
+                self._deepspeed(node)
             case "delete_statement":
                 for child in node.named_children:
                     self._subscript(child, child, None, Form.UNSET)
@@ -152,7 +156,8 @@ class _Reading:
             case "os.environ.setdefault" | "os.putenv":
                 key = text_of(first, self._data)
                 if key and len(given) > 1:
-                    self._place(key, Kind.ENV, Form.PYTHON_ENVIRON, node, given[1])
+                    sets = name == "os.putenv"
+                    self._place(key, Kind.ENV, Form.PYTHON_ENVIRON, node, given[1], fallback=not sets)
             case "os.environ.pop" | "os.unsetenv":
                 if key := text_of(first, self._data):
                     self._place(key, Kind.ENV, Form.UNSET, node, None)
@@ -229,6 +234,22 @@ class _Reading:
             if key and wanted(key):
                 self._place(key, Kind.ENV, form, pair, pair.child_by_field_name("value"))
 
+    def _deepspeed(self, root: tree_sitter.Node) -> None:
+        """Place the keys of a DeepSpeed configuration that is written as a dictionary, by their dotted paths."""
+        if root.named_child_count > _MOST_KEYS:
+            return
+        if framework_of_keys({key for key, _, _ in _entries(root, self._data)}, None, None) != "deepspeed":
+            return
+        stack = [(root, "")]
+        while stack:
+            node, path = stack.pop()
+            for name, pair, value in _entries(node, self._data):
+                if value.type == "dictionary":
+                    if path.count(".") < _DEEPEST:
+                        stack.append((value, f"{path}{name}."))
+                else:
+                    self._place(path + name, Kind.JSON_KEY, Form.MAPPING, pair, value, "deepspeed")
+
     def _keywords(self, given: list[tree_sitter.Node], form: Form, wanted: Callable[[str], bool]) -> None:
         for argument in given:
             word = dotted(argument.child_by_field_name("name"), self._data)
@@ -243,12 +264,15 @@ class _Reading:
         whole: tree_sitter.Node,
         value: tree_sitter.Node | None,
         framework: str | None = None,
+        *,
+        fallback: bool = False,
     ) -> None:
         start = whole.start_byte
         if start in self._seen or (value is not None and value.type == "ERROR"):
             return
         self._seen.add(start)
         said = self._worth(value) if value is not None else Worth(None)
+        begin, end = said.at or ((value.start_byte, value.end_byte) if value is not None else (0, 0))
         self.placed.append(
             Placed(
                 name=name,
@@ -258,33 +282,71 @@ class _Reading:
                 at=self._lines.position(self._name, start),
                 column=self._lines.column_of(start),
                 span=Span(start, whole.end_byte),
-                value_span=Span(value.start_byte, value.end_byte) if value is not None else None,
+                value_span=Span(begin, end) if value is not None else None,
                 scalar=said.type,
                 framework=framework,
+                fallback=fallback or said.fallback,
             )
         )
 
     def _worth(self, value: tree_sitter.Node) -> Worth:
         """Return what a value is worth; a name of an imported module (torch.bfloat16) is as good as a literal."""
         said = worth(value, self._data)
+        if value.type == "call" and said.text is None:
+            return self._got(value)
         name = dotted(value, self._data) if said.text is None and value.type == "attribute" else None
         return Worth(name) if name and name.partition(".")[0] in self._imported else said
 
+    def _got(self, call: tree_sitter.Node) -> Worth:
+        """os.environ.get("X", "5") → 5, which holds where the caller's environment has no other."""
+        arguments = call.child_by_field_name("arguments")
+        given = arguments.named_children if arguments is not None else []
+        name = self._meant(call.child_by_field_name("function"))
+        if name not in ("os.environ.get", "os.getenv") or len(given) != 2:
+            return Worth(None)
+        text = text_of(given[1], self._data)
+        return (
+            Worth(text, fallback=True, at=(given[1].start_byte, given[1].end_byte)) if text is not None else Worth(None)
+        )
+
     def _shell(self, node: tree_sitter.Node | None) -> None:
-        """Place what a command given to a shell as one plain string sets."""
-        text = text_of(node, self._data)
-        if node is None or text is None or node.type != "string":
-            return
-        for inner in _plain_string(node, text, self._data):
-            config = read_inner(inner, self._name, self._lines)
-            if config:
-                self.placed.extend(config.settings)
-                self.launches.extend(config.launches)
+        """Place what a command sets that is given as one plain string or as a list of them."""
+        inner = _command(node, self._data) if node is not None else None
+        config = read_inner(inner, self._name, self._lines) if inner else None
+        if config:
+            self.placed.extend(config.settings)
+            self.launches.extend(config.launches)
 
 
-def _plain_string(node: tree_sitter.Node, text: str, data: bytes) -> Iterator[Inner]:
-    """Yield a string without escapes as a script at its place."""
-    content = [child for child in node.named_children if child.type == "string_content"]
-    if len(content) == 1 and data[content[0].start_byte : content[0].end_byte] == text.encode("utf-8", "replace"):
-        script = text.encode("utf-8", "replace")
-        yield Inner("command.sh", Splice(script, (Piece(0, content[0].start_byte, len(script)),)), ())
+def _entries(node: tree_sitter.Node, data: bytes) -> list[tuple[str, tree_sitter.Node, tree_sitter.Node]]:
+    """Return the pairs of a dictionary that have a string as their key: the string, the pair, the value."""
+    found = []
+    for pair in node.named_children:
+        key = text_of(pair.child_by_field_name("key"), data) if pair.type == "pair" else None
+        value = pair.child_by_field_name("value")
+        if key and value is not None:
+            found.append((key, pair, value))
+    return found
+
+
+def _command(node: tree_sitter.Node, data: bytes) -> Inner | None:
+    """Return a command as a script at its place; None where a part of it is not plain."""
+    if node.type == "list":
+        words = [_plain_string(child, data) for child in node.named_children if child.type != "comment"]
+        scalars = [word for word in words if word is not None]
+        script = shell_script(scalars)
+        if len(scalars) < len(words):
+            return None
+        splice = script_in(script, data) if script else words_in(scalars, data)
+        return Inner("command.sh", splice, (), words=script is None) if splice else None
+    scalar = _plain_string(node, data)
+    splice = script_in(scalar, data) if scalar else None
+    return Inner("command.sh", splice, ()) if splice else None
+
+
+def _plain_string(node: tree_sitter.Node, data: bytes) -> Scalar | None:
+    """Return a string without a prefix and escapes."""
+    text = text_of(node, data) if node.type == "string" else None
+    if text is None or data[node.start_byte + 1 : node.end_byte - 1] != text.encode("utf-8", "replace"):
+        return None
+    return Scalar(node.start_byte, node.end_byte, text, "text", chr(data[node.start_byte]))

@@ -28,16 +28,22 @@ _LONGEST_NAME = 200
 _LONGEST_LITERAL = 1 << 16
 _PLAIN = re.compile(r"([\"'])([^\"'\\\n]*)\1")
 _PRODUCT = re.compile(r"\d{1,9}(?:\s{0,4}\*\s{0,4}\d{1,9}){1,5}")
+_POWER = re.compile(r"(\d{1,4}(?:\.\d{1,4})?)\s{0,4}\*\*\s{0,4}(\d{1,2})")
 _DURATION = re.compile(r"(?:\w+\.){0,3}timedelta\([\d\s_.*+/(),=a-z-]{0,200}\)")
 _UNITS = re.compile(r"\b(?:weeks|days|hours|minutes|seconds|milliseconds|microseconds)\s{0,4}=")
 
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """What an expression is worth: a text as the program gets it, None where it depends on something, and its type."""
+    """What an expression is worth: a text as the program gets it, None where it depends on something, and its type.
+
+    `fallback`: it is the default of os.environ.get(X, default), and `at` is where that stands.
+    """
 
     text: str | None
     type: str = "text"
+    fallback: bool = False
+    at: tuple[int, int] | None = None
 
 
 @cache
@@ -137,7 +143,10 @@ def _number(text: str | None) -> Worth:
 
 
 def _product(text: str | None) -> Worth:
-    """30 * 60 → 1800."""
+    """30 * 60 → 1800, 2.0**16 → 65536.0."""
+    if power := _POWER.fullmatch(text or ""):
+        base, exponent = power.groups()
+        return _number(str(float(base) ** int(exponent) if "." in base else int(base) ** int(exponent)))
     if text is None or not _PRODUCT.fullmatch(text):
         return Worth(None)
     value = 1

@@ -17,6 +17,9 @@ from nccl_logscan.configs.shell_words import Command, Word
 
 Rest = Sequence[Word]
 
+_HELD = re.compile(r'"?\$\{?(\w+)\}?"?', re.ASCII)
+_DEFINITIONS_LIMIT = 100
+
 
 def _docker(script: Script, rest: Rest, command: Command) -> Rest:  # noqa: ARG001 - a Handler
     program = rest[0].text.rpartition("/")[2]
@@ -138,9 +141,22 @@ def _ray_submit(script: Script, rest: Rest, command: Command) -> Rest:  # noqa: 
     for option in found:
         take_flag(script, option, "ray job submit", "ray")
         if option.name == "--runtime-env-json" and option.value:
-            names += take_json_env(script, option, "ray job submit")
+            names += _runtime_env(script, option)
     script.launch("ray job submit", Forwards.NAMED, rest, names=names, remote=True, framework="ray")
     return rest[at:]
+
+
+def _runtime_env(script: Script, option: known.Option) -> list[str]:
+    """Take the variables of a JSON, where it stands or in the variable that holds it; return their names."""
+    held = _HELD.fullmatch(script.text, option.value_start, option.value_end)
+    if not held:
+        return take_json_env(script, option, "ray job submit")
+    names: list[str] = []
+    for word, _ in script.values.get(held[1], ())[:_DEFINITIONS_LIMIT]:
+        start, end = script.value_bounds(word)
+        held_option = option._replace(value_start=start, value_end=end)
+        names += take_json_env(script, held_option, "ray job submit")
+    return names
 
 
 REMOTE_HANDLERS: dict[str, Callable[[Script, Rest, Command], Rest]] = {

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from nccl_logscan.catalogue.model import Kind
+from nccl_logscan.configs.here_documents import Document, launches_within, name_of_document, settings_within
 from nccl_logscan.configs.model import Form, Forwards, Launch, LineIndex, Placed
 from nccl_logscan.configs.shell_words import HOLE, Body, Command, Unit, Word, lex, unicode, whole
 from nccl_logscan.position import Span
@@ -27,6 +28,7 @@ _DEFINITIONS_LIMIT = 100
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\+?)=", re.ASCII)
 _OPTION = re.compile(r"--?[A-Za-z]")
+_CONF_LINE = re.compile(r"^([A-Za-z_]\w*)=([^\r\n]*)", re.ASCII | re.MULTILINE)
 _SHELL_BODY = re.compile(r"\s*#(?:!|SBATCH|PBS|BSUB)")
 _SCRIPT_NAME = re.compile(r"\.(?:sh|bash|slurm|sbatch|sub|job)$")
 _ENV_FILE_NAME = re.compile(r"(?:^|/)(?:\.env|\.deepspeed_env|[\w.-]*\.env)$")
@@ -35,7 +37,7 @@ _READERS = _SHELLS | {"sbatch", "ssh", "qsub", "bsub", "salloc", "srun", "docker
 
 
 Invoke = Callable[["Script", Sequence[Word], Command], None]
-Directives = Callable[["Script"], None]
+Directives = Callable[["Script", Sequence[tuple[int, int]], int], None]
 
 
 class Script:
@@ -47,6 +49,8 @@ class Script:
 
     def __init__(self, name: str, data: bytes, lines: LineIndex, invoke: Invoke, directives: Directives) -> None:
         self.name = name
+        self.data = data
+        self._depth = 0
         self.lines = lines
         self.unit = whole(data)
         self.text = self.unit.text
@@ -62,8 +66,8 @@ class Script:
         self.used: set[int] = set()
         self.exported: set[str] = set()
         self.bare_exports: dict[str, Span] = {}
-        self.first_command = 0
         self.command: Command | None = None
+        self.documents: list[Document] = []
         self.programs: list[tuple[str | None, str | None, Command]] = []
         self._options_held: dict[int, Sequence[Word]] = {}
         self.comments: list[tuple[int, int]] = []
@@ -79,15 +83,23 @@ class Script:
 
     def read(self, unit: Unit | None = None) -> None:
         """Take all settings of a unit: of the script itself, or of one within it."""
-        unit = unit or self.unit
+        if self._depth > _NESTING_LIMIT:
+            return
+        self._depth += 1
+        self._read(unit or self.unit)
+        self._depth -= 1
+
+    def _read(self, unit: Unit) -> None:
         lexed = lex(unit)
         if unit is self.unit:
-            self.comments = lexed.comments
             for offset in lexed.faults[:_FAULTS_LIMIT]:
                 self.faults.append(f"line {self.lines.line_of(offset)}: what opens here is closed nowhere")
-            self.first_command = next((c.words[0].start for c in lexed.commands if c.words), len(self.text))
-            if "#SBATCH" in self.text or "#PBS" in self.text or "#BSUB" in self.text:
-                self._directives(self)
+            if "\r\n" in self.text:
+                self.faults.append("lines end in CR LF: bash takes the CR for a part of the last word of each")
+        self.comments += lexed.comments
+        if "#SBATCH" in unit.text or "#PBS" in unit.text or "#BSUB" in unit.text:
+            first = next((c.words[0].start for c in lexed.commands if c.words), len(self.text))
+            self._directives(self, lexed.comments, first)
         self.commands += lexed.commands
         for command in lexed.commands:
             self._collect(command)
@@ -136,6 +148,8 @@ class Script:
         for word in words:
             found = _ASSIGNMENT.match(word.text)
             if not found:
+                if word.text[:1] in {"-", "+"}:
+                    continue
                 return
             self.values.setdefault(found[1], []).append((word, command.unit))
 
@@ -356,26 +370,44 @@ class Script:
         """Read a here-document that is a script or an environment file."""
         if len(command.unit.quotes) >= _NESTING_LIMIT:
             return
-        bounds = command.unit.within(body.start, body.end) if body.end > body.start else None
+        bounds = command.unit.within(body.start, body.end)
         if bounds is None:
             return
         text = command.unit.text[bounds[0] : bounds[1]]
         programs = {word.text.rpartition("/")[2] for word in command.words[:4]}
-        target = next((unicode(word.text) for word in command.targets), "")
+        target = next((unicode(self.literal(word)) for word in command.targets), "")
         if "tee" in programs:
-            target = target or unicode(command.words[-1].text)
+            target = target or unicode(self.literal(command.words[-1]))
         offsets = command.unit.offsets[bounds[0] : bounds[1]]
         quotes = command.unit.quotes
-        if _ENV_FILE_NAME.search(target):
+        if target.endswith("nccl.conf") and isinstance(offsets, range):
+            self._read_nccl_conf(text, offsets.start)
+        elif _ENV_FILE_NAME.search(target):
             self._read_env_lines(Unit(text, offsets, quotes))
+        elif isinstance(offsets, range) and (name := name_of_document(target, programs, text)):
+            self._read_document(Document(name, offsets.start, offsets.stop, body.quoted))
         elif programs & _READERS or _SCRIPT_NAME.search(target) or _SHELL_BODY.match(text):
             if body.quoted:
                 self.read(Unit(text, offsets, quotes))
             else:
                 self.read(_unescaped(text, offsets, "\\$`", quotes + "<"))
 
+    def _read_document(self, document: Document) -> None:
+        self.documents.append(document)
+        self.settings += settings_within(document, self.name, self.data, self.lines)
+        self.launches += launches_within(document, self.name, self.data, self.lines)
+
+    def _read_nccl_conf(self, text: str, start: int) -> None:
+        """Take the lines of a file for NCCL: a name, all that follows the = as it stands."""
+        for found in _CONF_LINE.finditer(text):
+            first, last = start + found.start(), start + found.end()
+            value = None if "$" in found[2] else found[2]
+            self.place(found[1], value, Kind.ENV, Form.NCCL_CONF, first, last, start + found.start(2), last)
+
     def _read_env_lines(self, unit: Unit) -> None:
-        for command in lex(unit).commands:
+        commands = lex(unit).commands
+        self.commands += commands
+        for command in commands:
             for word in command.words:
                 if self.assigns(word):
                     self.assign(word, Form.ENV_FILE)

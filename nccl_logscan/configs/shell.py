@@ -26,6 +26,27 @@ _SUFFIXES = frozenset(
         ".profile",
     }
 )
+_TEXTS = frozenset(
+    {
+        ".md",
+        ".rst",
+        ".html",
+        ".log",
+        ".out",
+        ".err",
+        ".ipynb",
+        ".c",
+        ".cc",
+        ".cpp",
+        ".h",
+        ".cu",
+        ".diff",
+        ".patch",
+        ".csv",
+    }
+)
+"""Files that may show commands and are no scripts."""
+
 _SCRIPT = re.compile(
     rb"""\#![^\n]*(?:sh|\bsrun)\b
     | (?:[^\n]*\n)*?(?:\#(?:SBATCH|PBS|BSUB)\s+-
@@ -45,7 +66,9 @@ class Shell:
         """Return whether it is called as a script is, or begins with the lines of one."""
         file = PurePath(name).name
         suffix = PurePath(file).suffix or file
-        return suffix in _SUFFIXES or bool(_SCRIPT.match(head))
+        if suffix in _SUFFIXES:
+            return True
+        return suffix.lower() not in _TEXTS and bool(_SCRIPT.match(head))
 
     def read(self, name: str, data: bytes) -> Config:
         """Return the script's settings and launches, those of the scripts within it too."""

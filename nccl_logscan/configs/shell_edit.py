@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from nccl_logscan.configs.edit import Edit, applied
+from nccl_logscan.configs.here_documents import Document, edit_within
 from nccl_logscan.configs.model import Config, Form, Placed
 from nccl_logscan.configs.script import OPTION_TEXT, Script
 from nccl_logscan.configs.script_reading import collected, read_script
@@ -36,20 +37,23 @@ def changed(config: Config, placed: Placed, value: str) -> Edit | None:
     return edit if edit and _says(config, edit, placed, value) else None
 
 
-def _changed(config: Config, placed: Placed, value: str) -> Edit | None:
+def _changed(config: Config, placed: Placed, value: str) -> Edit | None:  # noqa: PLR0911 - a return per kind of place
     span = placed.value_span
     if span is None:
         if placed.form is Form.LAUNCHER_OPTION and placed.kind.value == "env" and _BARE.fullmatch(value):
             return Edit(placed.span.end, placed.span.end, f"={value}".encode())
         return None
     script = collected(config.name, config.data)
+    document = _document_of(script, placed)
+    if document is not None:
+        return edit_within(document, config, placed, value)
     text = script.text
     raw = text[span.start : span.end]
     default = _DEFAULT.fullmatch(raw)
     if default:
         start, end = span.start + default.start(2), span.start + default.end(2)
         return Edit(start, end, value.encode()) if _BARE.fullmatch(value) else None
-    if _in_comment(script, span):
+    if _in_comment(script, span) or _is_line(config, placed):
         return Edit(span.start, span.end, value.encode()) if _BARE.fullmatch(value) else None
     command, word = _word_at(script, span)
     if command is None or word is None:
@@ -61,12 +65,12 @@ def _changed(config: Config, placed: Placed, value: str) -> Edit | None:
 
 
 def _word_at(script: Script, span: Span) -> tuple[Command | None, Word | None]:
-    """Return the innermost word that holds a place, with its command."""
+    """Return the innermost word in which a place begins, with its command."""
     best: tuple[Command | None, Word | None] = (None, None)
     smallest = len(script.text) + 1
     for command in script.commands:
         for word in _all_words(command):
-            if word.start <= span.start and span.end <= word.end and word.end - word.start <= smallest:
+            if word.start <= span.start <= word.end and word.end - word.start <= smallest:
                 best, smallest = (command, word), word.end - word.start
     return best
 
@@ -84,7 +88,7 @@ def _as_written(value: str, raw: str, around: str, own: str, placed: Placed) -> 
     """
     if placed.form in {Form.OVERRIDE, Form.RUNTIME_ENV}:
         return _override_written(value, raw, around + own)
-    if placed.form is Form.FLAG and " " in value and raw[:1] not in {"'", '"'}:
+    if placed.form is Form.FLAG and raw[:1] not in {"'", '"'} and (" " in value or len(raw.split()) > 1):
         return value if all(_BARE.fullmatch(part) for part in value.split(" ")) else None
     if own:
         return value if _BARE.fullmatch(value) or (not around and not _SPECIAL & set(value)) else None
@@ -129,6 +133,12 @@ def removed(config: Config, placed: Placed) -> Edit | None:
 
 def _removal(script: Script, config: Config, placed: Placed) -> Edit | None:  # noqa: PLR0911 - a return per kind of place
     span, text = placed.span, script.text
+    document = _document_of(script, placed)
+    if document is not None:
+        return edit_within(document, config, placed, None)
+    if _is_line(config, placed):
+        line = config.lines.whole_lines(span)
+        return Edit(line.start, line.end, b"")
     if placed.program in {"sbatch", "qsub", "bsub"} and _in_comment(script, span):
         return _directive_removed(config, span, text)
     command, words = _words_of(script, span)
@@ -145,6 +155,19 @@ def _removal(script: Script, config: Config, placed: Placed) -> Edit | None:  # 
         return _statement_removed(script, config, command)
     siblings = next((w.items for w in command.words if w.items and words[0] in w.items), command.words)
     return _words_removed(config, text, list(siblings), words)
+
+
+def _document_of(script: Script, placed: Placed) -> Document | None:
+    """Return the here-document of another syntax that a setting stands in."""
+    span = placed.span
+    return next((d for d in script.documents if d.start <= span.start and span.end <= d.end), None)
+
+
+def _is_line(config: Config, placed: Placed) -> bool:
+    """Return whether a setting is a whole line of a here-document for nccl.conf."""
+    line = config.lines.whole_lines(placed.span)
+    text = config.data[placed.span.start : placed.span.end]
+    return placed.form is Form.NCCL_CONF and config.data[line.start : line.end].rstrip(b"\r\n") == text
 
 
 def _in_comment(script: Script, span: Span) -> bool:

@@ -21,8 +21,8 @@ _WASTE_LIMIT = 1 << 20
 _DEPTH_LIMIT = 200
 
 _TOKEN = re.compile(
-    r"""(?:[ \t\r]|\\\r?\n)*+
-    (?: ((?:\d++|\{\w++\})?+(?:<<<|<<-?+|<>|<&|>&|>>|>\||&>>?+|>(?!\()|<(?!\()))  # 1: redirection
+    r"""[ \t\r]*+(?:\\\r?\n[ \t\r]*+)*+
+    (?: ((?=[<>&{\d])(?:\d++|\{\w++\})?+(?:<<<|<<-?+|<>|<&|>&|>>|>\||&>>?+|>(?!\()|<(?!\()))  # 1: redirection
       | ((?!\#)[^ \t\r\n\\'"`$;&|<>()]++)(?=[ \t\r\n;&|<>)]|\Z)                   # 2: plain word
       | (\n)[ \t\r\n]*+                                                       # 3
       | (\#[^\n]*+)                                                           # 4: comment
@@ -52,6 +52,7 @@ _PIECE = re.compile(
     """,
     re.VERBOSE | re.ASCII,
 )
+_ENDS_WORD = re.compile(r"(?:\\\r?\n)*+(?:[ \t\r\n;&|<>()]|\Z)")
 _QUOTED = re.compile(
     r"""([^"\\`$]++)
     | \\([\s\S])
@@ -218,8 +219,9 @@ class _Lexer:
             return self._word(found.start(_OTHER))
         else:
             start, text, ref = found.start(9), HOLE, found[10] or found[11]
-        first, last = self._span(start, end)
-        return Word(first, last, text, ref), end
+        if self.offsets is None:
+            return Word(start, end, text, ref), end
+        return Word(self.offsets[start], self.offsets[end - 1] + 1, text, ref), end
 
     def _word(self, start: int) -> tuple[Word, int]:  # noqa: PLR0912, PLR0915 - a branch per kind of quoting
         """Return the word that begins at `start`, and where it ends."""
@@ -242,7 +244,13 @@ class _Lexer:
                     inner = _SIMPLE_HOLE.sub(HOLE, inner)
                 parts.append(inner)
             elif kind == 4:
-                parts.append(found[4] if found[4][-1] != "\n" else "")
+                if found[4][-1] == "\n":
+                    if _ENDS_WORD.match(text, pos):
+                        # A line that goes on: the word ends before the backslash.
+                        pos = begin
+                        break
+                else:
+                    parts.append(found[4])
             elif kind == 5:
                 ref = found[5]
                 parts.append(HOLE)
@@ -404,7 +412,8 @@ class _Lexer:
         """Take the here-documents that begin at `pos`, and return where the shell reads on."""
         for delimiter, quoted, stripped, command in self.pending:
             end, after = self._body_end(pos, delimiter, stripped)
-            command.bodies.append(Body(pos, end, quoted))
+            if end > pos:
+                command.bodies.append(Body(*self._span(pos, end), quoted))
             pos = after
         self.pending.clear()
         return pos
@@ -429,7 +438,7 @@ class _Lexer:
         if found.lastindex not in _WORDS:
             return pos
         word, end = self._token_word(found)
-        if operator.endswith(("<<", "<<-")):
+        if operator.endswith(("<<", "<<-")) and not operator.endswith("<<<"):
             raw = self.text[pos:end].strip(" \t")
             self.pending.append((word.text, raw != word.text, operator.endswith("-"), self.command))
         elif ">" in operator and "&" not in operator[:-1]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -12,6 +13,9 @@ from nccl_logscan.configs.tree import Mapping, Node, Scalar, Sequence, Tree, chi
 from nccl_logscan.configs.writer import Writer
 
 TREE_FORMS = (Form.ENV_LIST, Form.ENV_MAPPING, Form.RUNTIME_ENV, Form.MAPPING)
+# Compose: ${X:-value} holds where the caller's environment has no X.
+_DEFAULT = re.compile(r"(\$\{\w+:?-)[^${}]*\}")
+_SAFE = re.compile(r"\$\{\w+:?-[\w./:,=+-]*\}")
 Parser = Callable[[bytes], Tree]
 
 
@@ -81,9 +85,14 @@ class TreeEdits:
             return None
         is_text = placed.form in (Form.ENV_LIST, Form.RUNTIME_ENV)
         prefix = ""
-        if placed.form is Form.ENV_MAPPING and scalar.text.partition("=")[0] == placed.name and "=" in scalar.text:
+        # An entry of a list, "X=Y" or "X" alone, is its own value.
+        if placed.form is Form.ENV_MAPPING and placed.span.start == scalar.start:
             prefix = f"{placed.name}="
-        text = self._writer.scalar(prefix + value, scalar, is_text=is_text)
+        if placed.fallback and (default := _DEFAULT.fullmatch(scalar.text[len(prefix) :])):
+            value = f"{default[1]}{value}}}"
+            text = self._written_within(scalar, value)
+        else:
+            text = self._writer.scalar(prefix + value, scalar, is_text=is_text)
         if text is None:
             return None
         if scalar.start == scalar.end:
@@ -92,6 +101,12 @@ class TreeEdits:
         after = self._parse(applied(self._config.data, [edit]))
         old = shape(self._parse(self._config.data).documents)
         return edit if differ_in_one(old, shape(after.documents), prefix + value) else None
+
+    def _written_within(self, scalar: Scalar, value: str) -> bytes | None:
+        """Return ${X:-old} with another default, written as it is."""
+        if not _SAFE.fullmatch(value):
+            return None
+        return re.sub(rb"\$\{.*\}", value.encode(), self._config.data[scalar.start : scalar.end])
 
     def _scalar(self, placed: Placed) -> Scalar | None:
         span = placed.value_span

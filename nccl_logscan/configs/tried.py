@@ -18,10 +18,14 @@ def adds_just(config: Config, edit: Edit, name: str, value: str, times: int) -> 
 def changes_just(config: Config, edit: Edit, placed: Placed, value: str | None) -> bool:
     """Return whether the file with the edit sets the same but for the one setting, which has the value or is gone."""
     gone, come = _compared(config, edit)
+    if value is None:
+        # With a keyword goes what the call that is its value was given.
+        begin, end = placed.span.start, placed.span.end
+        is_keyword = placed.form is Form.PYTHON_KWARG
+        within = [one for one in config.settings if is_keyword and begin <= one.span.start < end] or [placed]
+        return not come and gone[_said(placed)] > 0 and not gone - Counter(map(_said, within))
     if gone.total() > 1 or any(said[0] != placed.name for said in gone):
         return False
-    if value is None:
-        return not come and gone.total() == 1
     return come.total() <= 1 and all(said[:2] == (placed.name, value) for said in come)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import pairwise, product
 
@@ -54,7 +55,9 @@ def _replaces(first: Made, second: Made, job: Job) -> bool:
     if form is not second.placed.form or form not in _ORDERED or config is None or job.uses(first):
         return False
     between = config.data[first.placed.span.start : second.placed.span.end]
-    launched = any(first.placed.span.end <= launch.span.start < second.placed.span.start for launch in config.launches)
+    launches = config.launches
+    after = bisect_left(launches, first.placed.span.end, key=lambda launch: launch.span.start)
+    launched = after < len(launches) and launches[after].span.start < second.placed.span.start
     return not launched and _begins_line(first) and _begins_line(second) and not _BRANCH.search(between)
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 
-from nccl_logscan.catalogue.load import Catalogue, written_form
+from nccl_logscan.catalogue.load import Catalogue, catalogue, written_form
 from nccl_logscan.catalogue.model import Kind, Option
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Config, Form, Placed
@@ -24,6 +24,23 @@ _USE = re.compile(
 _TELLS = re.compile(rb"[ \t]*(?:#.*|(?:echo|printf|logger|log|info|print)\b[^;&|]*)")
 _TELLING_LINE = 2000
 _TELLING_DOTS = 2
+_BUDGET = 256 << 10
+
+
+@dataclass(slots=True)
+class Budget:
+    """How many bytes may still be read again for one file's fixes: a syntax proves each edit by reading the file anew.
+
+    It is spent on the first fixes of a file with very many; those that are left are made when lint is run again.
+    """
+
+    left: int
+
+    def allows(self, size: int) -> bool:
+        """Return whether a file of this size may be read once more, and count that."""
+        allowed = self.left > 0
+        self.left -= size
+        return allowed
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +49,7 @@ class Made:
 
     placed: Placed
     config: Config | None
+    budget: Budget = field(default_factory=lambda: Budget(0), compare=False, repr=False)
 
     @property
     def written(self) -> bytes:
@@ -42,7 +60,7 @@ class Made:
     def key(self) -> str:
         """The setting's name as the catalogue writes it: `--ddp_timeout` is --ddp-timeout, `a.f(x=)` is f(x=)."""
         name = self.placed.name
-        return name if self.placed.kind is Kind.ENV else written_form(name)
+        return name if self.placed.kind is Kind.ENV else _written(name)
 
     @property
     def is_given(self) -> bool:
@@ -81,8 +99,7 @@ class Job:
         is_variable = placed.kind is Kind.ENV
         if placed.framework is None and not is_variable and placed.name.count(".") < _TELLING_DOTS:
             return ()
-        found = self.catalogue.options_called(placed.name, None if is_variable else placed.framework)
-        return tuple(option for option in found if option.verified and (option.kind is Kind.ENV) is is_variable)
+        return _options(placed.name, None if is_variable else placed.framework, is_variable)
 
     def version_of(self, framework: str) -> str | None:
         """Return the version of a framework that is in use; None where it is not known."""
@@ -99,6 +116,11 @@ class Job:
                 found[made.config.name].append(made)
         return {name: tuple(all_made) for name, all_made in found.items()}
 
+    @cached_property
+    def taken_back(self) -> frozenset[tuple[str, str]]:
+        """The files and names of settings that are taken away again (unset, env -u, ~key)."""
+        return frozenset((made.placed.at.source, made.key) for made in self.made if not made.is_given)
+
     @property
     def logged(self) -> tuple[Made, ...]:
         """The settings that a log shows."""
@@ -113,10 +135,27 @@ class Job:
         return frozenset().union(*map(_used, self.configs))
 
 
-def job_of(configs: Sequence[Config], versions: Versions, catalogue: Catalogue) -> Job:
-    """Return the job that these files are of; a version that nobody named is taken from a file that pins it."""
-    made = tuple(Made(placed, config) for config in configs for placed in config.settings)
-    return Job(configs, made, _pinned(versions, configs), catalogue)
+_written = lru_cache(16_384)(written_form)
+
+
+@lru_cache(16_384)
+def _options(name: str, framework: str | None, is_variable: bool) -> tuple[Option, ...]:
+    found = catalogue().options_called(name, framework)
+    return tuple(option for option in found if option.verified and (option.kind is Kind.ENV) is is_variable)
+
+
+def job_of(configs: Sequence[Config], versions: Versions, *, fixes: bool) -> Job:
+    """Return the job that these files are of; a version that nobody named is taken from a file that pins it.
+
+    Without `fixes` none is looked for beyond those that cost nothing.
+    """
+    made = tuple(made for config in configs for made in _made(config, fixes=fixes))
+    return Job(configs, made, _pinned(versions, configs), catalogue())
+
+
+def _made(config: Config, *, fixes: bool) -> Iterator[Made]:
+    budget = Budget(_BUDGET if fixes else 0)
+    return (Made(placed, config, budget) for placed in config.settings)
 
 
 def _pinned(versions: Versions, configs: Sequence[Config]) -> Versions:
@@ -205,14 +244,17 @@ def renamed(made: Made, name: str) -> tuple[Edit, ...]:
     return (Edit(span.start, span.end, name.encode()),)
 
 
-def added(config: Config, name: str, value: str) -> tuple[Edit, ...]:
+def added(made: Made) -> tuple[Edit, ...]:
     """Return the edits that set a variable where the job's processes get it; () where the file has no such place."""
-    edit = syntax_named(config.syntax).add(config, Kind.ENV, name, value)
+    config, value = made.config, made.placed.value
+    if config is None or value is None or not made.budget.allows(len(config.data)):
+        return ()
+    edit = syntax_named(config.syntax).add(config, Kind.ENV, made.placed.name, value)
     return (edit,) if edit else ()
 
 
 def _syntax_edit(made: Made, value: str | None) -> Edit | None:
-    if made.config is None:
+    if made.config is None or not made.budget.allows(len(made.config.data)):
         return None
     syntax = syntax_named(made.config.syntax)
     return syntax.remove(made.config, made.placed) if value is None else syntax.change(made.config, made.placed, value)

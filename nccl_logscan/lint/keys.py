@@ -17,6 +17,7 @@ _ABORTS = re.compile(r"(?i)abort|reject|unrecogni[sz]ed|not in struct|refus|\bst
 _UNREAD = re.compile(r"(?i)unread|\bDead since\b|still present")
 _RUNTIME_ENV_KEY = "ray_kwargs.ray_init.runtime_env."
 _RAY_SUBMIT = "ray job submit"
+_RUNTIME_ENV = re.compile(rb"(?i)runtime.?env|(?m:^[ ]{0,8}(?:working_dir|py_modules|excludes|eager_install)[ ]*:)")
 _BARE = re.compile(rb"-?\d+(?:\.\d+)?|true|false")
 _QUOTABLE = re.compile(rb"[A-Za-z0-9_.,:^=/-]+")
 _RESERVED = "rank-environment"
@@ -43,12 +44,19 @@ def check_types(job: Job) -> Iterator[Remark]:
         if placed.kind is not Kind.ENV or placed.value is None:
             continue
         is_text = placed.scalar in {"text", "null"}
-        if placed.form is Form.RUNTIME_ENV and not (is_text and _is_in_quotes(made)):
+        if placed.form is Form.RUNTIME_ENV and not (is_text and _is_in_quotes(made)) and _is_ray_s(made):
             yield _no_text(made, "Ray stops with a TypeError", _RAY_SOURCE)
         elif placed.form is Form.ENV_LIST and not is_text:
             yield _no_text(made, "Kubernetes refuses the manifest", _KUBERNETES_SOURCE)
         elif placed.form is Form.ENV_MAPPING and placed.scalar == "boolean" and _COMPOSE_NAME.search(placed.at.source):
             yield _no_text(made, "docker compose refuses the file", _COMPOSE_SOURCE)
+
+
+def _is_ray_s(made: Made) -> bool:
+    """Whether `env_vars` are those of a runtime_env: other launchers have a key of that name, and take numbers."""
+    if made.config is None or _RUNTIME_ENV.search(made.config.data) is not None:
+        return made.config is not None
+    return made.placed.framework == "verl" or re.search(r"(?i)runtime.?env", made.config.name) is not None
 
 
 def _is_in_quotes(made: Made) -> bool:
@@ -170,7 +178,8 @@ def _of_mark(made: Made, job: Job) -> Remark | None:
 def _existing(made: Made, job: Job) -> Option | None:
     """Return the option whose key is in the framework's own configuration in the version in use."""
     for option in job.options_for(made):
-        is_there = option.kind is Kind.YAML_KEY and _covers(option, job.version_of(option.framework))
+        in_use = job.version_of(option.framework)
+        is_there = option.kind is Kind.YAML_KEY and _covers(option, in_use) and not (option.until and in_use is None)
         # A key that examples write with + is one that the shipped configuration lacks.
         if is_there and "+" + made.placed.name not in option.example and not _never_was(option):
             return option

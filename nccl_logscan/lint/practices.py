@@ -88,10 +88,9 @@ def _is_meant(practice: Practice, made: Made, job: Job) -> bool:
     """Whether what looks left over is made for one command, is taken back, or does no harm where it is made."""
     if Check(practice.check) is not Check.LEFTOVER:
         return False
-    name = made.key
-    taken_back = any(not other.is_given and other.config is made.config for other in job.by_name[name])
-    if made.placed.form is Form.COMMAND_PREFIX or taken_back:
+    if made.placed.form is Form.COMMAND_PREFIX or (made.placed.at.source, made.key) in job.taken_back:
         return True
+    name = made.key
     return made.config is not None and name.startswith(_BETWEEN_HOSTS) and is_on_one_host(made.config)
 
 

@@ -12,6 +12,7 @@ from nccl_logscan.lint.job import Job, Made, added, remark, removed
 from nccl_logscan.lint.model import Check, Remark, Severity
 from nccl_logscan.lint.reach_python import in_program
 from nccl_logscan.lint.script import SLURM, Script
+from nccl_logscan.lint.spelling import is_own
 
 RAY_SOURCE = "https://docs.ray.io/en/latest/ray-observability/user-guides/debug-apps/general-debugging.html"
 _DOCKER_SOURCE = "https://docs.docker.com/reference/cli/docker/container/run/#env"
@@ -39,7 +40,10 @@ def check_reach(job: Job) -> Iterator[Remark]:
             script = Script(config, job.by_file[config.name])
             yield from filter(None, (_in_script(script, made) for made in own))
         elif config.syntax == "dockerfile":
-            yield from filter(None, map(_in_dockerfile, own))
+            kept = {made.placed.name for made in own if _is_kept(made)}
+            # What a build hands on (ENV X=$X) or uses is meant for it.
+            lost = (made for made in own if made.placed.name not in kept and not job.uses(made))
+            yield from filter(None, map(_in_dockerfile, lost))
         elif config.syntax == "nccl-conf":
             yield from filter(None, (_in_nccl_conf(made, job) for made in own))
         elif config.syntax == "python":
@@ -50,7 +54,8 @@ def is_for_the_job(made: Made, job: Job) -> bool:
     """Return whether the job's processes are those that read the variable."""
     variable = job.catalogue.variable(made.placed.name)
     if variable is None or variable.reader is Reader.OTHER:
-        return made.is_given and _READ_BY_A_JOB.fullmatch(made.placed.name) is not None
+        name = made.placed.name
+        return made.is_given and _READ_BY_A_JOB.fullmatch(name) is not None and not is_own(name)
     return made.is_given and variable.reader is not Reader.NOBODY
 
 
@@ -79,7 +84,7 @@ def _export(script: Script, made: Made) -> Remark | None:
     if script.runs_here_after(at):
         return None
     if later:
-        return _missed(made, later[0]) if all(script.misses(launch, name) for launch in later) else None
+        return _missed(made, later[0]) if script.reached_until(name) <= at else None
     return _after_the_launch(script, made)
 
 
@@ -106,7 +111,12 @@ def _not_exported(script: Script, made: Made) -> Remark | None:
 def _after_the_launch(script: Script, made: Made) -> Remark | None:
     """An export after the last command that runs anything; a script without any is there to be sourced."""
     at = made.placed.span.start
-    if not script.launched_before(at) or script.runs_after(at) or script.uses(made.placed.name):
+    if (
+        not script.launches
+        or script.launches[0].span.start >= at
+        or script.runs_after(at)
+        or script.uses(made.placed.name)
+    ):
         return None
     return remark(
         made,
@@ -122,12 +132,11 @@ def _after_the_launch(script: Script, made: Made) -> Remark | None:
 
 
 def _missed(made: Made, launch: Launch) -> Remark:
-    name, value = made.placed.name, made.placed.value
-    problem, advice, source = _told(launch, name)
+    problem, advice, source = _told(launch, made.placed.name)
     fix: tuple[Edit, ...] = ()
-    if made.config is not None and value is not None and launch.program not in SLURM:
+    if launch.program not in SLURM:
         # What only adds another export would not reach them either.
-        fix = tuple(edit for edit in added(made.config, name, value) if b"export" not in edit.text)
+        fix = tuple(edit for edit in added(made) if b"export" not in edit.text)
     return remark(made, Check.OUT_OF_REACH, Severity.WARNING, problem, advice, source, fix=fix)
 
 
@@ -179,6 +188,11 @@ def _under_ray(script: Script, made: Made) -> Remark | None:
 
 
 # --- Dockerfile ------------------------------------------------------------------------------------------------
+
+
+def _is_kept(made: Made) -> bool:
+    """Whether ENV makes the setting, which containers of the image then have."""
+    return made.placed.form is Form.DOCKER_ENV and made.placed.program != "build"
 
 
 def _in_dockerfile(made: Made) -> Remark | None:

@@ -33,14 +33,15 @@ _HAS_NO_EFFECT = frozenset(
 )
 
 
-def lint(configs: Sequence[Config], versions: Versions) -> tuple[Remark, ...]:
+def lint(configs: Sequence[Config], versions: Versions, *, fixes: bool = True) -> tuple[Remark, ...]:
     """Return what is wrong with a job's settings, by file in the order given and by place in it.
 
     The files are of one job: a pair that contradicts itself may stand in two of them. A version that `versions` does
-    not name is taken from the files, where one pins it.
+    not name is taken from the files, where one pins it. Without `fixes` most remarks have none: looking for them costs
+    several times as much as all else, since each is proved by reading the file again.
     """
     order = {config.name: number for number, config in enumerate(configs)}
-    remarks = _judged(job_of(configs, versions, catalogue()))
+    remarks = _judged(job_of(configs, versions, fixes=fixes))
     return tuple(sorted(remarks, key=lambda found: (order[found.at.source], found.at.line, found.column, found.check)))
 
 

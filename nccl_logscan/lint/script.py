@@ -114,10 +114,6 @@ class Script:
         """Return whether anything is started after the byte at `at`."""
         return self.runs_here_after(at) or bool(self.launches_after(at))
 
-    def launched_before(self, at: int) -> bool:
-        """Return whether anything is started before the byte at `at`."""
-        return any(start < at for start in (*self._here[:1], *(launch.span.start for launch in self.launches[:1])))
-
     def launch_of(self, made: Made) -> Launch | None:
         """Return the launch that a variable in front of a command is for; None for another command."""
         span = made.placed.span
@@ -131,6 +127,26 @@ class Script:
 
     def misses(self, launch: Launch, name: str) -> bool:
         """Return whether what a launch starts surely does not get an exported variable."""
+        return launch in self._selective and not any(_stands_for(pattern, name) for pattern in launch.names)
+
+    def reached_until(self, name: str) -> int:
+        """Return where the last launch ends that hands an exported variable on; 0 if none does."""
+        if name not in self._reached:
+            reached = (launch.span.end for launch in reversed(self.launches) if not self.misses(launch, name))
+            self._reached[name] = next(reached, 0)
+        return self._reached[name]
+
+    @cached_property
+    def _reached(self) -> dict[str, int]:
+        """What `reached_until` has found."""
+        return {}
+
+    @cached_property
+    def _selective(self) -> frozenset[Launch]:
+        """The launches that hand over what they are told to, and tell that themselves."""
+        return frozenset(launch for launch in self.launches if self._is_selective(launch))
+
+    def _is_selective(self, launch: Launch) -> bool:
         if launch.forwards is Forwards.ALL or launch.framework in _RAY_FRAMEWORKS:
             # Ray's workers get what `ray start` had: see RayStart.
             return False
@@ -139,9 +155,7 @@ class Script:
         if launch.program in _MPI and (self._in_slurm or launch.nodes == 1):
             # Under Slurm mpirun's daemons are started by srun, which hands the whole environment over.
             return False
-        if _UNTOLD.search(self._code, launch.span.start, launch.span.end):
-            return False
-        return not any(_stands_for(pattern, name) for pattern in launch.names)
+        return _UNTOLD.search(self._code, launch.span.start, launch.span.end) is None
 
     @cached_property
     def _in_slurm(self) -> bool:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 
+from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from nccl_logscan.catalogue.load import Catalogue, catalogue
+from nccl_logscan.catalogue.model import Reader
 
 # What people call their own shell variables: places, versions, and arguments that they collect.
 _OWN_WORDS = frozenset(
@@ -93,8 +95,20 @@ def _has_one_more(longer: list[str], words: list[str]) -> bool:
     return longer[differs + 1 :] == words[differs:]
 
 
+def _near_to_nothing(name: str) -> str | None:
+    """NCCL_TIME_OUT → NCCL_TIMEOUT, which nothing reads either."""
+    found = process.extractOne(name, _unread(), scorer=OSA.distance, score_cutoff=2)
+    return found[0] if found else None
+
+
+@cache
+def _unread() -> tuple[str, ...]:
+    known = catalogue().variables
+    return tuple(name for name, variable in known.items() if variable.reader is Reader.NOBODY)
+
+
 def _near(name: str, known: Catalogue) -> str | None:
-    found = known.nearest(name)
+    found = known.nearest(name) or _near_to_nothing(name)
     if found is None or not found.startswith(("NCCL_", "TORCH_", "OFI_NCCL_", "GLOO_")):
         return None
     differs = OSA.distance(name, found)

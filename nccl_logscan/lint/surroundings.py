@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 
 from nccl_logscan.configs.model import Form
@@ -17,6 +18,9 @@ _PARTED = {Form.COMMAND_PREFIX: re.compile(rb"[^\\\s]|(?<!\\)\r?\n"), Form.ENV_L
 _GROUPED = frozenset({*_PARTED, Form.FLAG, Form.PYTHON_KWARG})
 
 
+_TURN = re.compile(rb"(?m)^[ \t]*(?:elif|else)\b|;;")
+
+
 class Surroundings:
     """What holds beside each setting of a job; made once, asked for single names."""
 
@@ -24,6 +28,10 @@ class Surroundings:
         self._own: dict[str | None, dict[str, str | None]] = {}
         self._groups: dict[int, dict[str, str | None]] = {}
         self._everywhere: dict[str, set[str | None]] = {}
+        self._starts: dict[tuple[str | None, str], list[int]] = {}
+        self._turns: dict[str | None, list[int]] = {
+            config.name: [turn.start() for turn in _TURN.finditer(config.data)] for config in job.configs
+        }
         for name in (*job.by_file, None):
             all_made = job.by_file[name] if name is not None else job.logged
             self._own[name] = _values(made for made in all_made if made.placed.form not in _GROUPED)
@@ -33,10 +41,13 @@ class Surroundings:
         for made in job.made:
             if made.is_given:
                 self._everywhere.setdefault(made.key, set()).add(made.placed.at.source)
+                where = made.config.name if made.config else None
+                self._starts.setdefault((where, made.key), []).append(made.placed.span.start)
 
     def beside(self, made: Made, names: Iterable[str]) -> dict[str, str | None]:
         """Return the values of these names that hold beside a setting; `FI_*` stands for all that begin so."""
-        own = self._own[made.config.name if made.config else None]
+        where = made.config.name if made.config else None
+        own = self._own[where]
         group = self._groups.get(id(made), {})
         found: dict[str, str | None] = {}
         for name in names:
@@ -44,8 +55,22 @@ class Surroundings:
                 member = next((each for values in (group, own) for each in values if each.startswith(name[:-1])), None)
                 found |= {} if member is None else {name: own.get(member), member: own.get(member)}
             elif name in group or name in own:
-                found[name] = group[name] if name in group else own[name]
+                value = group[name] if name in group else own[name]
+                found[name] = None if self._is_alternative(made, name, where) else value
         return found | {made.key: made.placed.value}
+
+    def _is_alternative(self, made: Made, name: str, where: str | None) -> bool:
+        """Whether an `else` or a further case stands between a setting and each one of that name: only one may run."""
+        turns = self._turns.get(where)
+        starts = self._starts.get((where, name), ())
+        if not turns or not starts:
+            return False
+        at = made.placed.span.start
+        near = bisect_left(starts, at)
+        between = bisect_left(turns, at)
+        # The nearest one before and the nearest one after: a farther one has the same turns between, and more.
+        nearest = [start for start in (*starts[max(0, near - 1) : near], *starts[near : near + 1]) if start != at]
+        return bool(nearest) and all(bisect_left(turns, start) != between for start in nearest)
 
     def elsewhere(self, made: Made, names: Iterable[str]) -> dict[str, str | None]:
         """Return the values of these names that the job's other files give."""

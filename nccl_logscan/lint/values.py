@@ -13,6 +13,8 @@ from nccl_logscan.lint.job import Job, Made, changed, remark
 from nccl_logscan.lint.model import Check, Remark, Severity
 
 _AMOUNT = re.compile(r"(\d{1,15}) ?([A-Za-z]{1,7})")
+_TEMPLATE = re.compile(r"\$[{(A-Za-z_]|\{\{|<[A-Za-z_ -]+>|@[A-Za-z_]+@|%\([A-Za-z_]+\)")
+_NAME = re.compile(r"_{0,2}[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+_{0,2}")
 _YES, _NO = frozenset({"true", "yes", "on", "y", "t"}), frozenset({"false", "no", "off", "n", "f"})
 _BYTES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _SECONDS = {"s": 1, "sec": 1, "secs": 1, "second": 1, "seconds": 1, "m": 60, "min": 60, "mins": 60, "minute": 60}
@@ -45,7 +47,7 @@ def _of_option(made: Made, value: str, job: Job) -> Remark | None:
 
 
 def _judged(made: Made, value: str, domain: Domain, source: str) -> Remark | None:
-    if not domain.strict or takes(domain, value):
+    if not domain.strict or takes(domain, value) or _is_placeholder(value, domain):
         return None
     right = _right(value, domain)
     wanted = _wanted(domain)
@@ -53,6 +55,12 @@ def _judged(made: Made, value: str, domain: Domain, source: str) -> Remark | Non
     advice = f"write {right}" if right is not None else f"give it {wanted}"
     fix = _written(made, right, domain) if right is not None else ()
     return remark(made, Check.BAD_VALUE, Severity.ERROR, problem, advice, source, fix=fix, marks_value=True)
+
+
+def _is_placeholder(value: str, domain: Domain) -> bool:
+    """Whether something else fills the value in later: ${NVLINK}, {{ stage }}, <stage>, CONFIG_ZERO_STAGE."""
+    names_are_values = any("_" in choice for choice in (*domain.choices, *domain.special))
+    return _TEMPLATE.search(value) is not None or (_NAME.fullmatch(value) is not None and not names_are_values)
 
 
 def _written(made: Made, right: str, domain: Domain) -> tuple[Edit, ...]:

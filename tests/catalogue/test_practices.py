@@ -13,6 +13,7 @@ from nccl_logscan.lint.model import Check, Severity
 
 PRACTICES = catalogue().practices
 OF_FRAMEWORKS = {
+    "DeepSpeedStrategy(config=)",  # says that there is a configuration file; nothing else is known of it
     "--ddp-timeout",
     "--deterministic-mode",
     "--distributed-timeout-minutes",
@@ -70,7 +71,7 @@ def test_a_practice_speaks_of_settings_that_exist(practice):
     for second in ("below_setting", "above_setting", "times"):
         names |= {getattr(condition, second) for condition in practice.when} - {None}
     unknown = {name for name in names - OF_FRAMEWORKS if catalogue().variable(name.rstrip("*")) is None}
-    assert not unknown
+    assert not {name for name in unknown if not catalogue().options_called(name)}
 
 
 @each_practice

@@ -104,7 +104,7 @@ def test_a_file_that_may_not_be_written_is_told(run, file, here):
 
 
 def test_a_secret_is_in_no_output_and_its_neighbour_is_mended_all_the_same(run, file, here):
-    secret = "HF_TOKEN=hf_abcdefghijklmnopqrstuvwx"
+    secret = "HF_TOKEN=hf_abcdefghijklmnopqrstuvwx"  # noqa: S105 - none
     text = f"NCCL_TIMEOUT=1\n{secret}\n" + "A=1\n" * 9 + "NCCL_DEBG=WARN\n"
     file("a.env", text)
     ran = run("lint", "a.env", "--fix")

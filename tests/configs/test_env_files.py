@@ -84,6 +84,7 @@ def test_any_bytes_are_read_and_every_edit_of_them_is_in_bounds(data, name):
         (".bashrc", b"", "shell"), ("launch", b"#!/bin/bash\n", "shell"), ("launch", b"#!/usr/bin/env bash\n", "shell"),
         ("job", b"\n#SBATCH -N 2\n", "shell"), ("cmd.txt", b"export A=1\n", "shell"),
         ("cmd.txt", b"A=1 torchrun t.py\n", "shell"), ("notes.txt", b"To export the model, run it.\n", None),
+        ("README.md", b"export A=1\n", None),
         ("x.bin", b"\x00\x01", None), ("", b"", None),
     ],
 )  # fmt: skip

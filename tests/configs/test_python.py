@@ -50,6 +50,12 @@ def main(rank):
         ("runtime_env = {'env_vars': {'NCCL_A': 'x'}}", "x", Form.RUNTIME_ENV),
         ("RuntimeEnv(env_vars={'NCCL_A': 'x'})", "x", Form.RUNTIME_ENV),
         ("import os\nos.system('export NCCL_A=x; torchrun t.py')", "x", Form.EXPORT),
+        ("import subprocess\nsubprocess.run(['bash', '-c', 'export NCCL_A=x; torchrun t.py'])", "x", Form.EXPORT),
+        (
+            "import subprocess\nsubprocess.run(['mpirun', '-x', 'NCCL_A=x', 'python', 't.py'])",
+            "x",
+            Form.LAUNCHER_OPTION,
+        ),
     ],
 )
 def test_a_variable_is_seen_however_it_is_set(text, value, form):
@@ -58,7 +64,10 @@ def test_a_variable_is_seen_however_it_is_set(text, value, form):
 
 
 def test_a_calls_keywords_are_settings():
-    text = "from transformers import TrainingArguments as T\nimport torch\nT(ddp_timeout=30 * 60, bf16=True, lr=-1e-5, x=None, s='a', d=torch.bfloat16, y=args.y)\n"
+    text = (
+        "from transformers import TrainingArguments as T\nimport torch\n"
+        "T(ddp_timeout=30 * 60, bf16=True, lr=-1e-5, x=None, s='a', d=torch.bfloat16, y=args.y)\n"
+    )
     found = {placed.name: (placed.value, placed.scalar, placed.framework) for placed in read("a.py", text).settings}
     assert found == {
         "TrainingArguments(ddp_timeout=)": ("1800", "integer", "transformers"),
@@ -168,3 +177,33 @@ def test_any_bytes_give_a_result(data):
 @pytest.mark.parametrize("text", ["(" * 100_000, "{" * 100_000, "f(a=" * 50_000, "not " * 100_000, "env={**" * 50_000])
 def test_a_hostile_file_gives_a_result(text):
     assert read("a.py", text).faults == ()
+
+
+@pytest.mark.parametrize("call", ["os.environ.get('NCCL_A', 'x')", "os.getenv('NCCL_A', 'x')"])
+def test_a_default_is_a_value_that_may_be_overridden(call):
+    text = f"import os\nos.environ['NCCL_A'] = {call}\n"
+    placed = setting(read("a.py", text), "NCCL_A")
+    assert (placed.value, placed.fallback) == ("x", True)
+    assert changed("a.py", text, "NCCL_A", "y") == text.replace("'x'", "'y'")
+    assert setting(read("a.py", "import os\nos.environ.setdefault('NCCL_A', 'x')\n"), "NCCL_A").fallback
+
+
+def test_a_power_is_worth_its_number():
+    assert settings("a.py", "GradScaler(init_scale=2.0**16)") == {"GradScaler(init_scale=)": "65536.0"}
+
+
+def test_a_deepspeed_dictionary_is_read_by_its_paths():
+    text = (
+        "d = {\n  'zero_optimization': {'stage': 3},\n  'fp16': {'enabled': True, 'initial_scale_power': 16},  # x\n}\n"
+    )
+    found = {placed.name: (placed.value, placed.kind, placed.framework) for placed in read("a.py", text).settings}
+    assert found["fp16.initial_scale_power"] == ("16", Kind.JSON_KEY, "deepspeed")
+    assert found.keys() == {"zero_optimization.stage", "fp16.enabled", "fp16.initial_scale_power"}
+    assert changed("a.py", text, "fp16.initial_scale_power", "12") == text.replace("16}", "12}")
+    assert changed("a.py", text, "fp16.enabled", "false") == text.replace("True", "False")
+    assert removed("a.py", text, "fp16.enabled") == text.replace("'enabled': True, ", "")
+
+
+def test_a_keyword_goes_with_what_is_given_within_it():
+    text = "f(a=1, b=G(c=2))\n"
+    assert removed("a.py", text, "f(b=)") == "f(a=1)\n"

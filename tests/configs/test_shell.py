@@ -33,6 +33,9 @@ def written(config: Config, placed: Placed) -> tuple[str, str | None]:
         ('export X="a b" # why\n', "a b", Form.EXPORT, 'export X="a b"', '"a b"'),
         ("export A=1 X='q r' B=2\n", "q r", Form.EXPORT, "X='q r'", "'q r'"),
         ("export A=1 \\\n  X=2\n", "2", Form.EXPORT, "X=2", "2"),
+        ("export X=$Y\\\n  B=2\n", None, Form.EXPORT, "X=$Y", "$Y"),
+        ("export X=1\\\n2\n", "12", Form.EXPORT, "export X=1\\\n2", "1\\\n2"),
+        ('read -r A <<< "$B"\nexport X=1\n', "1", Form.EXPORT, "export X=1", "1"),
         ("export X=$'a\\tb'\n", "a\tb", Form.EXPORT, "export X=$'a\\tb'", "$'a\\tb'"),
         ('export X=a"b c"\\ d\n', "ab c d", Form.EXPORT, 'export X=a"b c"\\ d', 'a"b c"\\ d'),
         ("export X=$Y\n", None, Form.EXPORT, "export X=$Y", "$Y"),
@@ -42,6 +45,8 @@ def written(config: Config, placed: Placed) -> tuple[str, str | None]:
         ("export X=\n", "", Form.EXPORT, "export X=", ""),
         ("declare -x X=1\n", "1", Form.EXPORT, "declare -x X=1", "1"),
         ("typeset -x X=1\n", "1", Form.EXPORT, "typeset -x X=1", "1"),
+        (': "${X:=1}"\n', "1", Form.ASSIGNMENT, ': "${X:=1}"', "1"),
+        (": ${X:=1}\nexport X\n", "1", Form.EXPORT, ": ${X:=1}", "1"),
         ("readonly X=1\n", "1", Form.ASSIGNMENT, "readonly X=1", "1"),
         ("X=1\n", "1", Form.ASSIGNMENT, "X=1", "1"),
         ("X=1\nexport X\n", "1", Form.EXPORT, "X=1", "1"),
@@ -72,6 +77,10 @@ def written(config: Config, placed: Placed) -> tuple[str, str | None]:
         ("bash <<-EOF\n\texport X=1\n\tEOF\n", "1", Form.EXPORT, "export X=1", "1"),
         ("sbatch <<EOF\n#!/bin/bash\nexport X=\\$Y\nEOF\n", None, Form.EXPORT, "export X=\\$Y", "\\$Y"),
         ("cat > .deepspeed_env <<EOF\nX=1\nEOF\n", "1", Form.ENV_FILE, "X=1", "1"),
+        ("ssh h <<'A'\nbash <<'B'\nexport X=1\nB\nA\n", "1", Form.EXPORT, "export X=1", "1"),
+        ("cat > /etc/nccl.conf <<EOF\nX=a b\nEOF\n", "a b", Form.NCCL_CONF, "X=a b", "a b"),
+        ('V=("X=a b" -u Y)\nenv "${V[@]}" python t.py\n', "a b", Form.COMMAND_PREFIX, '"X=a b"', "a b"),
+        ('declare -a V=(X=1)\nenv "${V[@]}" python t.py\n', "1", Form.COMMAND_PREFIX, "X=1", "1"),
         ('echo "X=1" >> /etc/nccl.conf\n', "1", Form.NCCL_CONF, '"X=1"', "1"),
     ],
 )
@@ -125,6 +134,7 @@ FLAGS = [
     ("srun --kill-on-bad-exit=1 python t.py", "--kill-on-bad-exit", "1", "srun", "slurm"),
     ("#SBATCH --mem=0\ntrue", "--mem", "0", "sbatch", "slurm"),
     ("#SBATCH -N 2  # two\ntrue", "-N", "2", "sbatch", "slurm"),
+    ("cat <<EOF | sbatch\n#!/bin/bash\n#SBATCH --mem=0\nEOF", "--mem", "0", "sbatch", "slurm"),
     ("#PBS -q gpu\ntrue", "-q", "gpu", "qsub", "pbs"),
     ("mpirun -np 8 --mca btl ^openib python t.py", "--mca btl", "^openib", "mpirun", "openmpi"),
     ("docker run --shm-size=16g img python t.py", "--shm-size", "16g", "docker", "docker"),
@@ -144,6 +154,7 @@ FLAGS = [
     ('CMD="python t.py --a 1"\nsrun bash -c "$CMD"', "--a", "1", "t.py", None),
     ('L="torchrun --nnodes 2"\n$L t.py --a 1', "--a", "1", "t.py", None),
     ('L="torchrun --nnodes 2"\n$L t.py --a 1', "--nnodes", "2", "torchrun", "pytorch"),
+    ("python t.py --config-name a x.y=1", "--config-name", "a", "t.py", None),
     ("LAUNCH=(python3)\nif x; then LAUNCH=(uv run python3); fi\n\"${LAUNCH[@]}\" -m verl.t --a 1", "--a", "1",
      "verl.t", "verl"),
 ]  # fmt: skip
@@ -197,11 +208,21 @@ def test_variables_that_launchers_hand_over():
         "docker run --env X=1 img": ("1", "docker"),
         "podman run -e X img": (None, "podman"),
         "apptainer exec --env X=1,Y=2 img.sif python t.py": ("1", "apptainer"),
+        'deepspeed --launcher openmpi --launcher_args="-x X=1 -x Y" t.py': ("1", "mpirun"),
         "horovodrun -x X=1 python t.py": ("1", "horovodrun"),
     }
     for script, (value, program) in cases.items():
         placed = the(read(script + "\n"), "X")
         assert (placed.value, placed.program, placed.form) == (value, program, Form.LAUNCHER_OPTION), script
+
+
+def test_json_of_ray_job_submit_in_a_variable():
+    script = (
+        'J="{\\"env_vars\\": {\\"X\\": \\"1\\", \\"Y\\": \\"$A\\"}}"\nray job submit --runtime-env-json="$J" -- ./t\n'
+    )
+    config = read(script)
+    assert (the(config, "X").value, the(config, "Y").value) == ("1", None)
+    assert config.launches[0].names == {"X", "Y"}
 
 
 def test_json_of_ray_job_submit():
@@ -278,10 +299,44 @@ def test_a_directive_after_the_first_command_is_none_and_said_so():
     assert config.faults == ("line 4: #SBATCH is not read after the first command",)
 
 
+@pytest.mark.parametrize("script", ["export NCCL_X = 1\n", "NCCL_X = 1\n", "NCCL_X =1\n"])
+def test_blanks_around_the_sign_set_nothing_and_are_told(script):
+    config = read(script)
+    assert not [placed for placed in config.settings if placed.value is not None]
+    assert config.faults == ("line 1: nothing is set here: the shell takes no blanks around a =",)
+
+
 def test_what_nothing_closes_is_a_fault_and_the_rest_is_read():
     config = read('export A="x\nexport B=1\n')
     assert the(config, "B").value == "1"
     assert config.faults == ("line 1: what opens here is closed nowhere",)
+
+
+@pytest.mark.parametrize(
+    ("script", "name", "value", "syntax_form"),
+    [
+        ('cat > ds.json <<EOF\n{"fp16": {"initial_scale_power": 32}}\nEOF\n', "fp16.initial_scale_power", "32",
+         Form.MAPPING),
+        ('C="./ds.json"\ncat <<EOT > $C\n{\n  "fp16": {"enabled": $X}\n}\nEOT\n', "fp16.enabled", None, Form.MAPPING),
+        ("python - <<'EOF'\nimport os\nos.environ['NCCL_DEBUG'] = 'INFO'\nEOF\n", "NCCL_DEBUG", "INFO",
+         Form.PYTHON_ENVIRON),
+        ("cat > r.yaml <<EOF\nenv_vars:\n  NCCL_DEBUG: INFO\nEOF\n", "NCCL_DEBUG", "INFO", Form.RUNTIME_ENV),
+    ],
+)  # fmt: skip
+def test_files_of_other_kinds_that_the_script_writes(script, name, value, syntax_form):
+    config = read(script)
+    placed = the(config, name)
+    assert placed.value == value
+    assert placed.form in {syntax_form, Form.ENV_MAPPING}
+    assert config.data[: placed.span.start].count(b"\n") + 1 == placed.at.line
+
+
+def test_a_value_that_stands_elsewhere_is_not_told_and_no_span_runs_backwards():
+    config = read('E="2 4"\npython t.py \\\n  --num-experts ${E} --x 1\nV=(Y=1)\nexport "${V[@]}"\n')
+    experts = the(config, "--num-experts")
+    assert (experts.value, written(config, experts)[0]) == (None, "--num-experts")
+    assert the(config, "--x").value == "1"
+    assert written(config, the(config, "Y")) == ("Y=1", "1")
 
 
 def test_settings_come_in_the_order_of_the_file():

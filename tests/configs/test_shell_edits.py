@@ -60,6 +60,7 @@ def add(script: str, kind: Kind, name: str, value: str) -> str | None:
         ("ray job submit --runtime-env-json='{\"env_vars\": {\"X\": \"1\"}}' -- python t.py\n", "2",
          "ray job submit --runtime-env-json='{\"env_vars\": {\"X\": \"2\"}}' -- python t.py\n"),
         ("X=1 python t.py\n", "2", "X=2 python t.py\n"),
+        ("cat <<EOF > nccl.conf\nX=1\nEOF\n", "2", "cat <<EOF > nccl.conf\nX=2\nEOF\n"),
         ("export X=1\r\n", "2", "export X=2\r\n"),
     ],
 )  # fmt: skip
@@ -75,6 +76,20 @@ def test_other_changes():
     ray = "python -m verl.t +r.runtime_env.env_vars.X=\"'1'\"\n"
     assert change(ray, "X", "0") == ray.replace("'1'", "'0'")
     assert change("ulimit -n 1024\n", "ulimit -n", "65536") == "ulimit -n 65536\n"
+
+
+def test_a_value_of_several_words_is_not_quoted_within_quotes():
+    script = 'A="--a 1 $B"\npython t.py $A\n'
+    assert change(script, "--a", "it's") is None
+    assert change(script, "--a", "7") == 'A="--a 7"\npython t.py $A\n'
+    assert change(': "${X:=1}"\n', "X", "2") == ': "${X:=2}"\n'
+
+
+def test_a_json_in_a_here_document_is_edited_as_json():
+    script = 'cat > ds.json <<EOF\n{\n  "a": {"b": 1},\n  "c": "$D"\n}\nEOF\ndeepspeed t.py\n'
+    assert change(script, "a.b", "2") == script.replace('"b": 1', '"b": 2')
+    assert remove(script, "a.b") == script.replace('  "a": {"b": 1},\n', '  "a": {},\n')
+    assert change(script, "c", "$E") is None
 
 
 def test_no_change_is_made_where_none_is_sure():
@@ -109,6 +124,8 @@ def test_no_change_is_made_where_none_is_sure():
         ("srun --export=ALL,X=1 t\n", "srun --export=ALL t\n"),
         ("bash -c 'export X=1; t'\n", "bash -c 't'\n"),
         ("cat <<EOF > r.sh\na\nexport X=1\nEOF\n", "cat <<EOF > r.sh\na\nEOF\n"),
+        ("cat <<EOF > nccl.conf\nX=1\nEOF\n", "cat <<EOF > nccl.conf\nEOF\n"),
+        ("cat <<EOF > .env\nX=1\nY=2\nEOF\n", "cat <<EOF > .env\nY=2\nEOF\n"),
         ("unset X\nb\n", "b\n"),
         ("env -u X b\n", "env b\n"),
         ("docker run -e X=1 -e Y img\n", "docker run -e Y img\n"),

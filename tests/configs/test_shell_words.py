@@ -106,6 +106,14 @@ def test_time_grows_with_the_length(piece):
     assert time.process_time() - started < 6
 
 
+def test_documents_within_documents_are_read_to_a_depth():
+    data = "".join(f"bash <<'E{at}'\nexport A{at}=1\n" for at in range(20_000)).encode()
+    started = time.process_time()
+    config = read_text("x.sh", data)
+    assert time.process_time() - started < 6
+    assert [placed.name for placed in config.settings][:3] == ["A0", "A1", "A2"]
+
+
 def test_ten_megabytes_of_script_take_seconds_and_it_says_what_it_left_out():
     line = 'export NCCL_X=1\nmpirun -np 8 -x A="b c" python t.py --fp16 --lr 1 "$@"\n'
     data = (line * (10_000_000 // len(line))).encode()

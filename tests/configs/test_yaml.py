@@ -70,7 +70,10 @@ def test_compose_takes_a_mapping_or_a_list(form):
 
 
 def test_what_an_alias_gives_is_set_at_its_anchor_once():
-    text = "x: &env\n  NCCL_A: a\n  NCCL_B: b\nservices:\n  p:\n    environment:\n      <<: *env\n      NCCL_B: c\n  q:\n    environment: *env\n"
+    text = (
+        "x: &env\n  NCCL_A: a\n  NCCL_B: b\nservices:\n  p:\n    environment:\n      <<: *env\n"
+        "      NCCL_B: c\n  q:\n    environment: *env\n"
+    )
     config = read("compose.yaml", text)
     assert [(placed.name, placed.value, placed.at.line) for placed in config.settings] == [
         ("NCCL_A", "a", 2),
@@ -80,7 +83,10 @@ def test_what_an_alias_gives_is_set_at_its_anchor_once():
 
 
 def test_values_are_what_a_yaml_1_1_reader_makes_of_them():
-    text = "a: yes\nb: 010\nc: 1_000\nd: ~\ne: 'no'\nf: 1e-3\ng: 1.5\nh: 0x10\ni: \"a\\tb\"\nj: |\n  x\n  y\nk: >-\n  x\n  y\nl: x\n  y\n"
+    text = (
+        "a: yes\nb: 010\nc: 1_000\nd: ~\ne: 'no'\nf: 1e-3\ng: 1.5\nh: 0x10\ni: \"a\\tb\"\nj: |\n"
+        "  x\n  y\nk: >-\n  x\n  y\nl: x\n  y\n"
+    )
     config = read("a.yaml", text)
     assert {placed.name: (placed.value, placed.scalar) for placed in config.settings} == {
         "a": ("true", "boolean"),
@@ -111,7 +117,10 @@ def test_nothing_is_added_within_a_templates_condition():
 
 
 def test_a_script_within_a_manifest_is_read_and_edited_at_its_lines():
-    text = "containers:\n- image: x\n  command: [bash, -c]\n  args:\n  - |\n    # first\n    export NCCL_DEBUG=INFO  # loud\n    torchrun train.py\n"
+    text = (
+        "containers:\n- image: x\n  command: [bash, -c]\n  args:\n  - |\n    # first\n"
+        "    export NCCL_DEBUG=INFO  # loud\n    torchrun train.py\n"
+    )
     config = read("job.yaml", text)
     placed = setting(config, "NCCL_DEBUG")
     assert (placed.value, placed.at.line, placed.column, placed.form) == ("INFO", 7, 5, Form.EXPORT)
@@ -330,3 +339,26 @@ def test_a_hostile_file_takes_linear_time(text):
 def test_a_bomb_of_aliases_is_not_expanded():
     lines = ["a0: &a0 [x, x]"] + [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 30)]
     assert len(read("a.yaml", "\n".join(lines)).settings) < 10_000
+
+
+def test_composes_default_is_a_value_that_may_be_overridden():
+    text = "services:\n  x:\n    image: y\n    environment:\n      NCCL_A: ${A:-x}\n"
+    placed = setting(read("compose.yaml", text), "NCCL_A")
+    assert (placed.value, placed.fallback) == ("x", True)
+    assert changed("compose.yaml", text, "NCCL_A", "y") == text.replace(":-x}", ":-y}")
+
+
+def test_an_alias_to_what_it_stands_in_ends():
+    config = read("a.yaml", "a: &x\n  b: 1\n  c: *x\n")
+    assert [placed.name for placed in config.settings] == ["a.b", "a.c.b", "a.c.c.b"]
+
+
+def test_a_script_that_aliases_share_is_read_once():
+    text = "x: &x\n  command: [bash, -c, export NCCL_A=1]\nservices:\n  a:\n    <<: *x\n  b: *x\n"
+    assert [placed.name for placed in read("a.yaml", text).settings] == ["NCCL_A"]
+
+
+@pytest.mark.parametrize("entry", ["NCCL_A", "NCCL_A=1"])
+def test_a_variable_of_a_list_keeps_its_name_when_changed(entry):
+    text = f"services:\n  x:\n    environment:\n    - {entry}\n"
+    assert changed("compose.yaml", text, "NCCL_A", "2") == text.replace(entry, "NCCL_A=2")

@@ -1,4 +1,4 @@
-"""What the tests of YAML, JSON, TOML, Python and Dockerfiles share: reading a text, finding a setting, making an edit."""
+"""What the tests of YAML, JSON, TOML, Python and Dockerfiles share: reading a text, finding a setting, editing."""
 
 from nccl_logscan.configs.edit import applied
 from nccl_logscan.configs.read import read_text, syntax_named

@@ -11,7 +11,7 @@ def test_a_variable_that_came_later_than_the_version_in_use_does_nothing(lint_sc
     assert said(lint_script(*lines)) == []
 
 
-def test_a_variable_that_was_removed_is_told_with_its_successor(lint_script, said):
+def test_a_variable_that_was_removed_is_told_with_its_successor(lint_script):
     [remark] = lint_script("export NCCL_MNNVL=0", RUN, nccl="2.27.5")
 
     assert (remark.check, remark.severity) == (Check.REMOVED, Severity.ERROR)

@@ -81,3 +81,14 @@ def test_compose_takes_numbers_and_refuses_true(lint_files, said):
 
     assert said(lint_files({"compose.yaml": text.format("0")})) == []
     assert ("NCCL_SHM_DISABLE", Check.KEY_ABORTS) in said(lint_files({"compose.yaml": text.format("true")}))
+
+
+def test_another_launcher_s_env_vars_take_numbers(lint_files, said):
+    text = "cluster: bcp\nenv_vars:\n  NCCL_NVLS_ENABLE: 0\n"
+
+    assert said(lint_files({"config.yaml": text})) == []
+    assert said(lint_files({"config.yaml": f"working_dir: .\n{text}"})) == [("NCCL_NVLS_ENABLE", Check.KEY_ABORTS)]
+
+
+def test_plus_on_a_key_that_later_versions_lack_is_right_for_those(lint_script, said):
+    assert said(lint_script(VERL.format("+trainer.use_legacy_worker_impl=disable"))) == []

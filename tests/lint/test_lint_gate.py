@@ -34,7 +34,7 @@ def test_whatever_a_practice_speaks_of_opens_the_gate(practice):
         ("a.sh", "export nccl_debug=1\ntorchrun a.py"),
         ("a.sh", "export FI_PROVIDER=efa\nssh b 'python a.py'"),
         ("a.sh", "export UCX_TLS=rc\nssh b 'python a.py'"),
-        ("a.yaml", "env_vars:\n  MINE: 1\n"),
+        ("runtime_env.yaml", "env_vars:\n  MINE: 1\n"),
         ("a.json", '{"fp16": {"enabled": true}, "bf16": {"enabled": true}, "zero_optimization": {}}'),
         ("a.sh", "python3 -m openrlhf.cli.train_ppo_ray --nccl_timeout 7200"),
     ],

@@ -34,8 +34,9 @@ def test_a_misspelt_name_is_told_with_the_real_one_and_mended(lint_script, said,
 
 @pytest.mark.parametrize(
     "name",
-    ["NCCL_ARGS", "NCCL_ENVS", "NCCL_OPTS", "MY_NCCL_DEBUG", "NCCL_TESTS_HOME", "NCCL_HOME", "NCCL_VERSION", "NCCL_LIB_DIR",
-     "HCCL_BUFFSIZE", "RCCL_ENABLE", "NCCL_BENCH_ARGS", "NCCL_LOG_DIR", "UCX_TLS", "OMPI_MCA_btl", "RANK"],
+    ["NCCL_ARGS", "NCCL_ENVS", "NCCL_OPTS", "MY_NCCL_DEBUG", "NCCL_TESTS_HOME", "NCCL_HOME", "NCCL_VERSION",
+     "NCCL_LIB_DIR", "HCCL_BUFFSIZE", "RCCL_ENABLE", "NCCL_BENCH_ARGS", "NCCL_LOG_DIR", "UCX_TLS", "OMPI_MCA_btl",
+     "RANK"],
 )  # fmt: skip
 def test_what_people_and_other_libraries_call_their_own_is_not_misspelt(lint_script, said, name):
     assert said(lint_script(f"export {name}=x", RUN), notes=True) == []
@@ -79,7 +80,7 @@ def test_a_plugin_s_variable_is_a_note_that_says_who_reads_it(lint_script):
     assert "plugin" in remark.problem
 
 
-def test_the_right_name_beside_the_wrong_one_is_not_written_twice(lint_files, mend):
+def test_the_right_name_beside_the_wrong_one_is_not_written_twice(mend):
     text = "NCCL_SOCKET_IFNAME=bond0\nNCCL_SOCKET_IFNAM=bond1\n"
 
     assert mend("nccl.conf", text) == text

@@ -88,3 +88,13 @@ def test_what_a_log_shows_is_judged_without_a_fix(logged):
 
 def test_a_name_that_a_log_shows_is_not_asked_who_reads_it(logged):
     assert lint_seen([logged("NCCL_WHAT_NOBODY_KNOWS", "1")], Versions()) == ()
+
+
+def test_two_ways_of_one_script_make_no_pair(lint_script, said):
+    lines = ("if [ $PR = fp16 ]; then", 'P="--fp16"', "else", 'P="--bf16"', "fi", "torchrun pretrain_gpt.py $P")
+
+    assert said(lint_script(*lines)) == []
+    assert said(lint_script("torchrun pretrain_gpt.py --fp16 --bf16")) == [("--bf16", Check.CONTRADICTION)]
+    assert said(
+        lint_script("if [ $A ]; then", "export NCCL_IB_DISABLE=1", "else", "export NCCL_IB_HCA=a", "fi", RUN)
+    ) == [("NCCL_IB_DISABLE", Check.LEFTOVER)]

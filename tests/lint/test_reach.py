@@ -149,3 +149,13 @@ def test_a_driver_that_joins_a_cluster_keeps_its_environment_for_itself(lint_fil
 
     assert said(lint_files({"a.py": text.format('address="auto"')})) == [("NCCL_DEBUG", OUT)]
     assert said(lint_files({"a.py": text.format("")})) == []
+
+
+def test_what_a_build_hands_on_stays(lint_files, said):
+    text = "FROM a\nARG NCCL_DEBUG=WARN\nENV NCCL_DEBUG=$NCCL_DEBUG\nARG UCX_VERSION=1.18\nRUN build $UCX_VERSION\n"
+
+    assert said(lint_files({"Dockerfile": text})) == []
+
+
+def test_an_export_after_commands_of_a_script_that_is_sourced_is_in_time(lint_script, said):
+    assert said(lint_script("HCA=$(python3 find_hca.py)", "python3 report.py", "export NCCL_IB_HCA=mlx5_0")) == []

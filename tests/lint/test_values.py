@@ -15,7 +15,7 @@ RUN = "torchrun --standalone train.py"
         ("TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC", "900s", "900"),
     ],
 )
-def test_a_value_that_was_surely_meant_is_written(lint_script, said, mend, name, wrong, right):
+def test_a_value_that_was_surely_meant_is_written(lint_script, said, mend, name, wrong, right):  # noqa: PLR0917
     assert (name, Check.BAD_VALUE) in said(lint_script(f"export {name}={wrong}", RUN))
     assert f"export {name}={right}\n" in mend("run.sh", f"#!/bin/bash\nexport {name}={wrong}\n{RUN}\n")
 
@@ -36,8 +36,9 @@ def test_a_value_out_of_range_or_choice_is_told(lint_script, said, setting):
 
 @pytest.mark.parametrize(
     "setting",
-    ["NCCL_BUFFSIZE=4194304", "NCCL_IB_TIMEOUT=22", "NCCL_IB_TIMEOUT=$((18+EXTRA))", "NCCL_DEBUG=warn", "NCCL_DEBUG=$LEVEL",
-     "NCCL_IB_HCA==mlx5_0,mlx5_1", "NCCL_SOCKET_IFNAME=^docker,lo", "NCCL_ALGO=^NVLS", "TORCH_NCCL_ENABLE_TIMING=true"],
+    ["NCCL_BUFFSIZE=4194304", "NCCL_IB_TIMEOUT=22", "NCCL_IB_TIMEOUT=$((18+EXTRA))", "NCCL_DEBUG=warn",
+     "NCCL_DEBUG=$LEVEL", "NCCL_IB_HCA==mlx5_0,mlx5_1", "NCCL_SOCKET_IFNAME=^docker,lo", "NCCL_ALGO=^NVLS",
+     "TORCH_NCCL_ENABLE_TIMING=true"],
 )  # fmt: skip
 def test_a_right_value_or_one_that_is_not_told_is_none(lint_script, said, setting):
     assert said(lint_script(f"export {setting}", RUN)) == []
@@ -53,3 +54,8 @@ def test_the_mark_is_under_the_value(lint_script):
     [remark] = lint_script("export NCCL_P2P_DISABLE=true", RUN)
 
     assert (remark.at.line, remark.column, remark.end_column) == (2, 25, 29)
+
+
+@pytest.mark.parametrize("value", ["${HAS_NVLINK}", "{{ nvls }}", "<nvls>", "CONFIG_NVLS_ENABLE", "@NVLS@"])
+def test_what_something_else_fills_in_later_is_no_value(lint_files, said, value):
+    assert said(lint_files({"job.yaml": f"env:\n  NCCL_NVLS_ENABLE: '{value}'\n"})) == []

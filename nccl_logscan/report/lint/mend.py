@@ -33,7 +33,8 @@ def mended(config: Config, remarks: Sequence[Remark]) -> Mended | None:
     if data == config.data:
         return None
     context, shown = _showable(config, own)
-    withheld = sorted({remark.at.line for remark in own if remark not in shown})
+    seen = {id(remark) for remark in shown}
+    withheld = sorted({remark.at.line for remark in own if id(remark) not in seen})
     return Mended(config, data, diff_of_edits(config.name, config.data, _edits(shown), context), own, tuple(withheld))
 
 

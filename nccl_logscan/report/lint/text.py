@@ -39,6 +39,8 @@ def _summary(view: LintView) -> str:
     if not counts:
         return f"nothing wrong {where}"
     fixable = f"; {view.fixable} of them can be mended with --fix" if view.fixable else ""
+    if not view.counts_fixes:
+        fixable = "; --fix shows what it can mend"
     return f"{', '.join(counts)} {where}{fixable}"
 
 

@@ -38,12 +38,16 @@ class Shown:
 
 @dataclass(frozen=True)
 class LintView:
-    """The files that were read and what is said of them, in that order. `skipped` files hold nothing to speak of."""
+    """The files that were read and what is said of them, in that order. `skipped` files hold nothing to speak of.
+
+    `counts_fixes`: fixes were looked for, so that their number says something.
+    """
 
     shown: Sequence[Shown]
     configs: Mapping[str, Config]
     versions: Versions
     skipped: Sequence[str] = field(default_factory=tuple)
+    counts_fixes: bool = True
 
     def count(self, severity: Severity) -> int:
         """Return how many remarks are of this severity."""
@@ -56,12 +60,17 @@ class LintView:
 
 
 def lint_view(
-    remarks: Sequence[Remark], configs: Sequence[Config], versions: Versions, skipped: Sequence[str] = ()
+    remarks: Sequence[Remark],
+    configs: Sequence[Config],
+    versions: Versions,
+    skipped: Sequence[str] = (),
+    *,
+    counts_fixes: bool = True,
 ) -> LintView:
     """Return the view of what lint said of these files."""
     by_name = {config.name: config for config in configs}
     shown = tuple(_shown(remark, by_name.get(remark.at.source)) for remark in remarks)
-    return LintView(shown, by_name, versions, tuple(skipped))
+    return LintView(shown, by_name, versions, tuple(skipped), counts_fixes)
 
 
 def _shown(remark: Remark, config: Config | None) -> Shown:

@@ -12,7 +12,7 @@ from nccl_logscan.report.lint.sarif import render_sarif
 from nccl_logscan.report.lint.text import render_text
 
 RENDERERS = [render_text, render_json, render_sarif, render_github]
-SCRIPT = "#!/bin/bash\nexport NCCL_DEBG=INFO\n\texport NCCL_P2P_DISABLE=true # Gr\u00fc\u00dfe\ntorchrun --standalone train.py\n"
+SCRIPT = "#!/bin/bash\nexport NCCL_DEBG=INFO\n\texport NCCL_P2P_DISABLE=true # Gr\u00fc\u00dfe\ntorchrun train.py\n"
 
 
 @pytest.mark.parametrize("render", RENDERERS)
