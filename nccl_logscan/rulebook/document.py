@@ -250,8 +250,14 @@ class StepDocument(_Strict):
     kind: Literal["env", "cli_flag", "yaml_key", "json_key", "python_kwarg", "k8s_field", "host_command"] | None = (
         Field(None, description="What `setting` is")
     )
-    setting: Line | None = Field(None, description="The name of what is to be set")
-    to: Template | None = Field(None, description="The value to set; quote numbers")
+    setting: Line | None = Field(
+        None, description="The name of what is to be set, as the catalogue has it; several are parted by a comma"
+    )
+    to: Template | None = Field(
+        None,
+        description="The value to set; quote numbers. `unset` takes it out; `half`, `double`, `three quarters`, "
+        "`at least 22` and `at most 8` go by the present value; words that no file could hold describe it",
+    )
     why: Words | None = None
     risk: Words | None = None
     do_not: bool = Field(default=False, description="A tempting step that harms or hides the failure")
