@@ -321,7 +321,7 @@ class _Run:
             coverage=self._coverage(_logs_among(sources), time.perf_counter() - started),
             unclaimed=self.unclaimed.conclude(),
             inputs=tuple(_inputs(sources, files, around)),
-            notes=tuple(self._notes(sources)),
+            notes=(*self._notes(sources), *_remarks_on(files.named, sources)),
             rulebook_digest=self.rulebook.digest,
             rules_used={finding.rule.id: finding.rule for finding in findings},
             judged=judged(job, around.configs, _may_show),
@@ -410,13 +410,25 @@ def _nothing_to_judge(sources: Sequence[LineSource]) -> InputError:
     )
 
 
+def _remarks_on(files: Sequence[LineSource], sources: Sequence[LineSource]) -> Iterator[str]:
+    """Yield what is odd about files that were only given as configuration."""
+    inputs = {source.name for source in sources}
+    yield from (f"{file.name} {file.note}" for file in files if file.note is not None and file.name not in inputs)
+
+
 def _circumstances(job: Job, files: _Files) -> Circumstances:
     """Read the configuration files; of those found beside a log only such as concern training are kept."""
-    named = read_configs({source.name: source.content() for source in files.named})
-    beside = read_configs({source.name: source.content() for source in files.beside})
+    named, beside = (read_configs(_whole(sources)) for sources in (files.named, files.beside))
     known = catalogue()
     configs = (*named, *(config for config in beside if concerns_training(config, known)))
-    return Circumstances(job, configs, syntaxes_of(configs), known, _may_show)
+    found = frozenset(config.name for config in beside)
+    return Circumstances(job, configs, syntaxes_of(configs), known, _may_show, found)
+
+
+def _whole(sources: Sequence[LineSource]) -> Mapping[str, bytes]:
+    """Return the contents of files; of one that is too long nothing, since a change of it could not be shown."""
+    read = [(source, source.content()) for source in sources]
+    return {source.name: content for source, content in read if source.note is None}
 
 
 def _may_show(line: str) -> bool:

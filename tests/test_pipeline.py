@@ -17,6 +17,7 @@ from nccl_logscan.errors import InputError
 from nccl_logscan.events.model import EVENT_TYPES
 from nccl_logscan.pipeline import Options, _Run, scan, scan_text
 from nccl_logscan.rulebook.load import builtin_rulebook, load_rulebook
+from nccl_logscan.sources import Limits
 
 WARN = "n1:10:11 [0] misc/socket.cc:49 NCCL WARN {}\n"
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n"
@@ -389,3 +390,15 @@ def test_what_is_wrong_in_files_and_log_is_judged(tmp_path):
     assert "-export NCCL_TIMEOUT=1800\n" in judged["NCCL_TIMEOUT"].diff
     assert judged["NCCL_BUFFSIZE"].remark.at.source == str(tmp_path / "job.log")
     assert judged["NCCL_BUFFSIZE"].diff is None
+
+
+def test_a_configuration_that_is_too_long_is_told_and_no_half_of_it_is_taken(tmp_path):
+    (tmp_path / "job.log").write_text(NO_INTERFACE)
+    (tmp_path / "train.sh").write_text(SCRIPT)
+    given = str(tmp_path / "train.sh")
+    options = Options(limits=Limits(config_bytes=40), configs=(given,))
+    result = scan([str(tmp_path / "job.log")], options=options)
+
+    assert result.plan[0].where is None
+    assert [note for note in result.notes if "longer than the 40 bytes" in note]
+    assert result.inputs[-1].note

@@ -81,7 +81,7 @@ def _variable(  # noqa: PLR0911 - a return per kind of launch
     launch = near[0]
     if any(other.program in _FAR and _holds(other.span, launch.span) for other in config.launches):
         return None
-    handed = launch.program in _CONTAINERS or (launch.program in _MPI and launch.remote)
+    handed = launch.program in _CONTAINERS or (launch.program in _MPI and (launch.remote or _by_name(config, launch)))
     if handed and launch.forwards is Forwards.NAMED:
         return _handed_over(script, config, launch, name, value)
     if launch.program in {"srun", "salloc"} and launch.forwards is not Forwards.ALL:
@@ -95,6 +95,14 @@ def _variable(  # noqa: PLR0911 - a return per kind of launch
     if lost or launch.program in {"ray job submit", "sbatch"}:
         return None
     return _export(script, config, name, value, launch.span.start)
+
+
+def _by_name(config: Config, launch: Launch) -> bool:
+    """Return whether a launch is given variables by name already, so that one more goes the same way."""
+    return any(
+        placed.form is Form.LAUNCHER_OPTION and placed.kind is Kind.ENV and placed.program == launch.program
+        for placed in config.settings
+    )
 
 
 def _holds(outer: Span, inner: Span) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -11,7 +11,7 @@ from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.edit import Edit, applied, unified_diff
 from nccl_logscan.configs.model import Config
 from nccl_logscan.position import Position
-from nccl_logscan.remedy.circumstances import Circumstances, Standing, frameworks_of
+from nccl_logscan.remedy.circumstances import Circumstances, Standing, frameworks_of, takes_options_of
 from nccl_logscan.remedy.naming import Named
 from nccl_logscan.remedy.values import UNSET, corrects, is_relative, is_value, target, unmade
 
@@ -34,18 +34,25 @@ class Change:
     name: str | None = None
 
 
-def change_of(wanted: Named, around: Circumstances, *, diff: bool) -> Change:
-    """Return where the setting is made and the change of it; with `diff` False no change, and no place to add it."""
+def change_of(wanted: Named, around: Circumstances, *, changes: bool, adds: bool) -> Change:
+    """Return where the setting is made, else with `adds` where it would go, and with `changes` the diff of it."""
     if made := _made(wanted, around):
-        return _of_files(made, wanted, around, diff=diff)
+        return _of_files(made, wanted, around, diff=changes)
     change = _of_log(wanted, around)
     if change is not None and not change.is_wrong:
         return change
-    to = change.to if change else unmade(wanted.to, wanted.option.default if wanted.option else None)
-    added = _added(replace(wanted, to=to), around) if diff and to not in {None, UNSET} else None
+    to = change.to if change else unmade(wanted.to, _default(wanted, around))
+    if to == UNSET or not adds:
+        return change or Change(to=to)
+    added = _added(replace(wanted, to=to), around, diff=changes)
     if change is not None:
         return replace(change, diff=added.diff if added else None)
     return added or Change(to=to)
+
+
+def _default(wanted: Named, around: Circumstances) -> str | None:
+    """Return the value that holds where nobody makes the setting, if the job is seen to run what has it."""
+    return wanted.option.default if wanted.option and around.uses(wanted.option) else None
 
 
 def _of_log(wanted: Named, around: Circumstances) -> Change | None:
@@ -65,9 +72,9 @@ def _kept(wanted: Named) -> str | None:
 
 def _made(wanted: Named, around: Circumstances) -> tuple[Standing, ...]:
     """Return where the files make the setting, those of its own framework alone where several could be meant."""
-    found = [standing for name in dict.fromkeys(wanted.names) for standing in around.standings(name)]
+    found = [standing for name in dict.fromkeys(wanted.names) for standing in around.standings(name, wanted.framework)]
     if wanted.framework is not None:
-        found = [one for one in found if one.placed.framework in {None, wanted.framework}]
+        found = [one for one in found if takes_options_of(one.placed.framework, wanted.framework)]
     unique = {(one.config.name, one.placed.span.start, one.placed.name): one for one in found}
     order = {id(config): number for number, config in enumerate(around.configs)}
     return tuple(sorted(unique.values(), key=lambda one: (order[id(one.config)], one.placed.span.start)))
@@ -121,37 +128,54 @@ def _edit(standing: Standing, wanted: Named, around: Circumstances) -> Edit | No
     return syntax.change(config, placed, value) if value is not None and is_value(wanted.kind, value) else None
 
 
-def _added(wanted: Named, around: Circumstances) -> Change | None:
+_SOMETHING = "VALUE"
+"""Stands for a value that only the site knows, where it is asked in which line the setting would go."""
+
+
+def _added(wanted: Named, around: Circumstances, *, diff: bool) -> Change | None:
     """Return the change that makes the setting in the first file that has a place for it."""
-    if wanted.to is None or not is_value(wanted.kind, wanted.to):
-        return None
+    is_known = diff and wanted.to is not None and is_value(wanted.kind, wanted.to)
     for config in _places_for(wanted, around):
         syntax = around.syntaxes.get(config.syntax)
-        value = fitted(wanted.to, config)
+        value = fitted(wanted.to or "", config) if is_known else _SOMETHING
         if syntax is None or value is None:
             continue
-        for name in _names_for(wanted, config):
-            edit = syntax.add(config, wanted.kind, name, value)
-            after = applied(config.data, [edit]) if edit else config.data
-            if edit is None or not _keeps_the_rest(config, after, wanted, around):
+        for kind, name in _forms(wanted, config):
+            edit = syntax.add(config, kind, name, value)
+            if edit is None:
                 continue
-            if text := diff_text(config, after, around.may_show):
-                return Change(_first_line(config, edit), None, wanted.to, text, name=name)
+            if not is_known:
+                return Change(_first_line(config, edit), to=wanted.to, name=name)
+            after = applied(config.data, [edit])
+            if _keeps_the_rest(config, after, wanted, around):
+                return Change(
+                    _first_line(config, edit), None, wanted.to, diff_text(config, after, around.may_show), name=name
+                )
     return None
 
 
 def _places_for(wanted: Named, around: Circumstances) -> Iterator[Config]:
     """Yield the files that may make the setting: any that starts the job for a variable, else its framework's own."""
     if wanted.kind is Kind.ENV:
-        yield from sorted(around.configs, key=lambda config: not config.launches)
+        yield from sorted(around.changeable, key=lambda config: not config.launches)
         return
-    for config in around.configs:
-        if wanted.framework is not None and wanted.framework in set(frameworks_of(config)):
+    for config in around.changeable:
+        own = frozenset(frameworks_of(config))
+        if wanted.framework is not None and any(takes_options_of(framework, wanted.framework) for framework in own):
             yield config
 
 
-def _names_for(wanted: Named, config: Config) -> Iterable[str]:
-    return (wanted.name,) if config.syntax != "python" else dict.fromkeys((wanted.name, *wanted.names))
+def _forms(wanted: Named, config: Config) -> Iterator[tuple[Kind, str]]:
+    """Yield the ways in which a file of this syntax may write the setting, the rule's own name first."""
+    for name in dict.fromkeys((wanted.name, *wanted.names)):
+        if wanted.kind in {Kind.ENV, Kind.K8S_FIELD, Kind.HOST_COMMAND}:
+            yield wanted.kind, name
+        elif name.startswith("-"):
+            yield Kind.CLI_FLAG, name
+        elif "(" in name:
+            yield Kind.PYTHON_KWARG, name
+        else:
+            yield Kind.JSON_KEY if config.syntax == "json" else Kind.YAML_KEY, name
 
 
 def _first_line(config: Config, edit: Edit) -> Position:
@@ -170,7 +194,8 @@ def _keeps_the_rest(config: Config, after: bytes, wanted: Named, around: Circums
 
 def _mine(config: Config, wanted: Named, around: Circumstances) -> tuple[Standing, ...]:
     alone = Circumstances(around.job, (config,), around.syntaxes, around.catalogue)
-    return tuple(one for name in dict.fromkeys((wanted.name, *wanted.names)) for one in alone.standings(name))
+    names = dict.fromkeys((wanted.name, *wanted.names))
+    return tuple(one for name in names for one in alone.standings(name, wanted.framework))
 
 
 def _still_wrong(now: Standing, wanted: Named, before: Config) -> bool:

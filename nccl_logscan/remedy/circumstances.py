@@ -28,13 +28,22 @@ class Standing:
 
 @dataclass(frozen=True)
 class Circumstances:
-    """`syntaxes` maps a Config's syntax to what edits such files; `may_show` says whether a line holds no secret."""
+    """What advice has to fit.
+
+    `syntaxes` maps a Config's syntax to what edits such files; `may_show` says whether a line holds no secret. `found`
+    are the names of files that nobody named: they lay beside the log and are changed only where no other file is given.
+    """
 
     job: Job = field(default_factory=Job)
     configs: tuple[Config, ...] = ()
     syntaxes: Mapping[str, Syntax] = field(default_factory=dict)
     catalogue: Catalogue = field(default_factory=catalogue)
     may_show: Callable[[str], bool] = lambda _: True
+    found: frozenset[str] = frozenset()
+
+    def uses(self, option: Option) -> bool:
+        """Return whether the job is seen to run what takes an option."""
+        return any(takes_options_of(framework, option.framework) for framework in self.frameworks)
 
     @cached_property
     def frameworks(self) -> frozenset[str]:
@@ -55,14 +64,26 @@ class Circumstances:
                     found.setdefault(_tail(placed.name), []).append(Standing(config, placed))
         return {tail: tuple(standings) for tail, standings in found.items()}
 
-    def standings(self, name: str) -> tuple[Standing, ...]:
-        """Return where the files make a setting; a dotted key is also found below other keys."""
+    def standings(self, name: str, framework: str | None = None) -> tuple[Standing, ...]:
+        """Return where the files make a setting.
+
+        A dotted key is also found below other keys, a bare one only where the file is known to be its `framework`'s.
+        """
         wanted = _comparable(name)
-        return tuple(
+        is_bare = not name.startswith("-") and not set(".(") & set(name)
+        standings = [
             standing
             for standing in self._standings.get(_tail(name), ())
             if _is_called(_comparable(standing.placed.name), wanted)
-        )
+            or (is_bare and framework is not None and standing.placed.framework == framework)
+        ]
+        named = [standing for standing in standings if standing.config.name not in self.found]
+        return tuple(named or standings)
+
+    @property
+    def changeable(self) -> tuple[Config, ...]:
+        """The files to which a setting may be added: those that the user named, else all."""
+        return tuple(config for config in self.configs if config.name not in self.found) or self.configs
 
     def versions(self, subject: str) -> tuple[str, ...]:
         """Return the versions of a framework in use: as the log shows them, else as the files pin them."""
@@ -97,6 +118,15 @@ class Circumstances:
 def is_advice(option: Option) -> bool:
     """Return whether an option may be advised at all."""
     return option.verified and not option.dead and not option.harmful
+
+
+# These hand what they do not know themselves on to transformers' TrainingArguments.
+_HAND_ON = frozenset({"llama-factory", "axolotl", "ms-swift", "trl"})
+
+
+def takes_options_of(framework: str | None, other: str | None) -> bool:
+    """Return whether a setting of `framework`, or of nobody known, may be an option of `other`."""
+    return framework in {None, other} or other is None or (framework in _HAND_ON and other == "transformers")
 
 
 _SUBJECTS = {Reader.NCCL: "nccl", Reader.TORCH: "pytorch"}

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from nccl_logscan.catalogue.model import Kind, Option, Reader, Variable
-from nccl_logscan.remedy.circumstances import Circumstances, is_advice
+from nccl_logscan.remedy.circumstances import Circumstances, is_advice, takes_options_of
 from nccl_logscan.remedy.values import UNSET, at_least, converted, is_relative, seconds_in
 
 # Whose setting is nearer to what the user writes: a trainer's before its library's, PyTorch's own call last.
@@ -87,6 +87,10 @@ _MAIN = frozenset(
 )
 
 
+# Goes beyond what is asked for: no float32 copy of the weights is kept.
+_SPECIAL = frozenset({"pure_bf16"})
+
+
 @dataclass(frozen=True, slots=True)
 class Named:
     """A setting under one name. `names` are all that it may have in a file; `option` is what the catalogue says."""
@@ -125,7 +129,7 @@ def named(name: str, kind: Kind, to: str | None, around: Circumstances) -> tuple
     fitting = [option for option in options if around.takes(option)]
     if options and not fitting and any(map(is_advice, options)):
         return ()
-    option = next((option for option in fitting if option.kind is kind), next(iter(fitting), None))
+    option = min(fitting, key=lambda option: _likeness(option, kind, around), default=None)
     return (Named(name, kind, to, (name, *(option.names if option else ())), option),)
 
 
@@ -162,24 +166,31 @@ def _own(concepts: Iterable[str], around: Circumstances) -> list[Option]:
     if made := [option for option in alike if _is_made(option, around)]:
         return sorted(made, key=_nearness)
     for frameworks in (around.configured, around.frameworks):
-        if used := [option for option in alike if option.framework in frameworks]:
+        if used := [option for option in alike if any(takes_options_of(one, option.framework) for one in frameworks)]:
             return [min(used, key=_nearness)]
     return []
 
 
 def _is_made(option: Option, around: Circumstances) -> bool:
     return any(
-        standing.placed.framework in {None, option.framework}
+        takes_options_of(standing.placed.framework, option.framework)
         for name in option.names
-        for standing in around.standings(name)
+        for standing in around.standings(name, option.framework)
     )
 
 
-def _nearness(option: Option) -> tuple[int, bool, bool]:
+def _place(option: Option) -> int:
+    return _NEAREST_FIRST.index(option.framework) if option.framework in _NEAREST_FIRST else len(_NEAREST_FIRST)
+
+
+def _likeness(option: Option, kind: Kind, around: Circumstances) -> tuple[bool, bool, bool, int]:
+    """Which of the options of one name is meant: what the job runs, else the scheduler's and the container's."""
+    return not around.uses(option), option.kind is not kind, option.framework not in {"slurm", "docker"}, _place(option)
+
+
+def _nearness(option: Option) -> tuple[bool, int, bool, bool]:
     """Which option to name first: the nearest framework's, its main one, one that its newest version still takes."""
-    known = option.framework in _NEAREST_FIRST
-    place = _NEAREST_FIRST.index(option.framework) if known else len(_NEAREST_FIRST)
-    return place, option.names[0] not in _MAIN, bool(option.until)
+    return option.names[0] in _SPECIAL, _place(option), option.names[0] not in _MAIN, bool(option.until)
 
 
 def _as_called(own: Option, name: str, to: str | None, options: tuple[Option, ...]) -> Named:

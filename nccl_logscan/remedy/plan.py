@@ -37,11 +37,17 @@ def make_plan(diagnosis: Diagnosis, around: Circumstances | None = None) -> tupl
     steps = list(_steps_of(diagnosis.finding, diagnosis, around, only_warnings=False))
     for finding in diagnosis.consequences[:_CONSEQUENCES]:
         steps += _steps_of(finding, diagnosis, around, only_warnings=True)
-    said_first: dict[tuple[str, str | None, str | None], _Ranked] = {}
+    said_first: dict[tuple[str | bool | None, ...], _Ranked] = {}
     for step in steps:
-        key = (step.planned.title, step.planned.command, step.planned.setting)
-        said_first.setdefault(key, step)
+        said_first.setdefault(_gist(step.planned), step)
     return tuple(step.planned for step in sorted(said_first.values(), key=lambda step: step.rank))[:_STEPS]
+
+
+def _gist(step: PlannedStep) -> tuple[str | bool | None, ...]:
+    """What a step comes to: two that give one setting the same value are one, whatever their words."""
+    if step.setting and step.to is not None:
+        return step.setting, step.to, step.do_not
+    return step.title, step.command, step.setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +142,11 @@ def _number(bound: str | None) -> str | None:
 def _change(step: Step, wanted: Named, around: Circumstances) -> Change:
     to = wanted.to
     told_by_log = step.to is not None and "{" in step.to
-    mendable = not step.do_not and to is not None and (told_by_log or not depends_on_site(wanted.name, to))
-    change = change_of(wanted, around, diff=mendable)
+    known = not step.do_not and to is not None and (told_by_log or not depends_on_site(wanted.name, to))
+    change = change_of(wanted, around, changes=known, adds=not step.do_not)
+    if step.effect == "workaround" and step.to is not None and is_relative(step.to):
+        # What might be larger is not at fault for being as it is.
+        return replace(change, is_wrong=False)
     if to is not None and not told_by_log and is_exclusion(to) and not is_exclusion(change.present or "^"):
         # The user names what to use: which of the site's own is right instead, the log does not tell.
         return replace(change, diff=None)
@@ -169,7 +178,10 @@ def _shown_value(to: str) -> str | None:
 
 
 def _shown_name(name: str, wanted: Named, change: Change) -> str:
-    return change.name or (wanted.name if wanted.own or wanted.name != name else name)
+    """Return the setting as the file writes it; of a key far down in a manifest only its end, as it is known by."""
+    if change.name is not None:
+        return next((known for known in wanted.names if change.name.endswith(f".{known}")), change.name)
+    return wanted.name if wanted.own or wanted.name != name else name
 
 
 def _renamed(title: str, name: str, shown: str) -> str:
@@ -177,8 +189,8 @@ def _renamed(title: str, name: str, shown: str) -> str:
 
 
 def _command(plain: PlannedStep, name: str, shown: str, wanted: Named) -> str | None:
-    """Return the rule's command under the other name; none where it is another framework's."""
-    if wanted.own or plain.command is None:
+    """Return the rule's command under the other name; none where that is another framework's, or no command's."""
+    if wanted.own or plain.command is None or name.startswith("-") is not shown.startswith("-"):
         return None
     return _renamed(plain.command, name, shown)
 

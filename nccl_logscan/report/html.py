@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 from nccl_logscan.lines import NO_YEAR
 from nccl_logscan.report.picture import draw_timeline
 from nccl_logscan.report.view import ReportView
-from nccl_logscan.report.visible import visible, visible_lines
+from nccl_logscan.report.visible import sentence, visible, visible_lines
 
 _LINK = re.compile(r"https://[A-Za-z0-9][^\s\"'<>\\]*")
 _RANK_RANGES = 12
@@ -70,6 +70,7 @@ def _environment() -> Environment:
         marked=_marked,
         moment=_moment,
         number=_number,
+        sentence=sentence,
         short=_short,
         whole=_whole,
     )

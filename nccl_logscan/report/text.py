@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from nccl_logscan.report.view import ReportView, place_of
-from nccl_logscan.report.visible import harmless_to_runners, visible
+from nccl_logscan.report.visible import harmless_to_runners, sentence, visible
 
 LINE_LIMIT = 24
 _GUTTER = 10
@@ -237,7 +237,7 @@ def _wrong_settings(lint: list[dict[str, Any]], page: _Page) -> list[str]:
     shown = [entry for entry in lint if page.verbose or entry["severity"] != "note"]
     return [
         f"{place_of(entry)}  {entry['name']}{'=' if entry['value'] else ''}{entry['value']}: "
-        f"{entry['problem']} {entry['advice']}"
+        f"{sentence(entry['problem'])} {sentence(entry['advice'])}"
         for entry in shown
     ]
 
@@ -246,8 +246,8 @@ def _prose(
     page: _Page, rank: int, label: str, sentences: list[str], *, lines: int = 2, style: str = ""
 ) -> Iterator[_Row]:
     """Yield each sentence as a row of at most `lines` lines; the later, the less it weighs."""
-    for number, sentence in enumerate(sentences):
-        text = Text(harmless_to_runners(visible(sentence.strip())), style=style)
+    for number, said in enumerate(sentences):
+        text = Text(harmless_to_runners(visible(said.strip())), style=style)
         yield _Row(rank + min(number, 2) * 2, label, page.fold(text, 20 if page.verbose else lines))
 
 

@@ -25,6 +25,13 @@ def visible_lines(text: str) -> str:
     return _ACTING_IN_LINES.sub(_spelled, text)
 
 
+def sentence(text: str) -> str:
+    """Return a clause with a capital and a full stop; a name at its beginning (`mlx5_0`, `--mem`) stays as it is."""
+    first = text.partition(" ")[0]
+    head = text[:1].upper() if first.isalpha() else text[:1]
+    return head + text[1:] + ("" if text.endswith((".", "!", "?", ":")) or not text else ".")
+
+
 def harmless_to_runners(text: str) -> str:
     """Return a line that a CI runner reading our output does not obey."""
     return _RUNNER_COMMAND.sub(lambda match: f"{match[0][0]} {match[0][1]}", text)

@@ -41,20 +41,22 @@ def given_configs(paths: Sequence[str], *, limits: Limits = DEFAULTS) -> list[So
 
 
 def configs_beside(logs: Sequence[str], known: Iterable[Source], *, limits: Limits = DEFAULTS) -> list[Source]:
-    """Return configuration files that lie in the folders of the logs given as files, at most `limits.configs` of them.
+    """Return configuration files that lie in the folders of the logs given as files, in the order of their names.
 
-    Plain files alone, by their names, none above `limits.config_bytes`; no link is followed and no folder entered, so
-    nothing outside of the log's own folder is read. Files that are inputs already (`known`) are passed over.
+    At most `limits.configs` plain files of `limits.config_bytes` together, so that a folder full of them costs no more
+    than one large one; no link is followed and no folder entered, so nothing outside of the log's own folder is read.
+    Files that are inputs already (`known`) are passed over.
     """
     names = {os.path.realpath(source.name) for source in known}
     folders = dict.fromkeys(str(Path(given).parent) for given in logs if given != STDIN and Path(given).is_file())
-    found = (
-        _source(path, str(path), size, limits)
-        for folder in folders
-        for path, size in _config_files(Path(folder), limits)
-        if os.path.realpath(path) not in names
-    )
-    return list(islice(found, limits.configs))
+    found: list[Source] = []
+    left = limits.config_bytes
+    for folder in folders:
+        for path, size in _config_files(Path(folder), limits):
+            if size <= left and len(found) < limits.configs and os.path.realpath(path) not in names:
+                found.append(_source(path, str(path), size, limits))
+                left -= size
+    return found
 
 
 def _config_files(folder: Path, limits: Limits) -> Iterator[tuple[Path, int]]:

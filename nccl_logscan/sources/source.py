@@ -84,18 +84,23 @@ class Source:
     def content(self) -> bytes:
         """Return all bytes of the input, up to `Limits.dump_bytes` of them: what a recorder's dump is read from.
 
+        Of a configuration file up to `Limits.config_bytes`.
+
         Never raises: what was read is returned, and whatever ended the reading early is told in `note`. A pipe's bytes
         are given once, by this or by `lines()`.
         """
         self._begin()
+        most, what = self._limits.dump_bytes, "dump"
+        if self.kind is Kind.CONFIG:
+            most, what = self._limits.config_bytes, "configuration file"
         pieces: list[bytes] = []
         try:
             for block in self._opened()[0]:
-                piece = block[: self._limits.dump_bytes - self.bytes_read]
+                piece = block[: most - self.bytes_read]
                 pieces.append(piece)
                 self.bytes_read += len(piece)
                 if len(piece) < len(block):
-                    raise EarlyEnd(f"is longer than the {self._limits.dump_bytes} bytes that are read of one dump")
+                    raise EarlyEnd(f"is longer than the {most} bytes that are read of one {what}")
         except EarlyEnd as end:
             self.note = str(end)
         except OSError as error:

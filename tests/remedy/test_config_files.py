@@ -238,3 +238,57 @@ def test_a_broken_file_gives_a_plan(asks_for, data):
     around = type(around)(around.job, tuple(filter(None, configs)), around.syntaxes)
 
     assert len(plan_for(asks_for(env("NCCL_IB_HCA", "unset"), WAIT, env("NCCL_P2P_DISABLE", "1")), around)) == 3
+
+
+def test_a_key_far_down_in_a_manifest_is_shown_by_its_known_name(asks_for):
+    pod = POD + "      resources:\n        limits:\n          memory: 64Gi\n"
+    step = Step("Raise it.", kind="k8s_field", setting="resources.limits.memory", effect="fix")
+    [planned] = plan_for(asks_for(step), circumstances({"pod.yaml": pod}))
+
+    assert (planned.setting, planned.present, planned.where.line) == ("resources.limits.memory", "64Gi", 11)
+
+
+def test_a_file_that_only_lay_beside_the_log_is_left_alone_where_another_was_named(asks_for):
+    both = circumstances({"named.sh": SCRIPT, "beside.sh": SCRIPT})
+    around = type(both)(both.job, both.configs, both.syntaxes, found=frozenset({"beside.sh"}))
+    removed, added = plan_for(asks_for(env("NCCL_IB_GID_INDEX", "unset"), env("NCCL_CUMEM_ENABLE", "0")), around)
+
+    assert "beside.sh" not in removed.diff + added.diff
+    assert {removed.where.source, added.where.source} == {"named.sh"}
+
+
+def test_where_a_setting_goes_is_shown_although_its_value_is_not_known(asks_for):
+    script = SCRIPT.replace("export NCCL_IB_GID_INDEX=3   # copied from a wiki\n", "")
+    exclude, index = plan_for(
+        asks_for(flag("--exclude", "{host}"), env("NCCL_IB_GID_INDEX", None, run="show_gids")),
+        circumstances({"a.sbatch": script}),
+    )
+
+    assert (exclude.where.line, exclude.to, exclude.diff) == (4, None, None)
+    assert (index.where.line, index.to, index.diff, index.command) == (5, None, None, "show_gids")
+
+
+def test_two_steps_that_come_to_the_same_are_one(asks_for):
+    around = circumstances({"a.sbatch": SCRIPT})
+    one = flag("--micro-batch-size", "half")
+    other = Step("With others.", kind="cli_flag", setting="--per_device_train_batch_size", to="half", effect="fix")
+
+    assert len(plan_for(asks_for(one, other), around)) == 1
+
+
+def test_what_might_be_larger_is_not_taken_for_wrong(asks_for):
+    script = SCRIPT.replace("NCCL_IB_GID_INDEX=3", "NCCL_IB_TIMEOUT=18")
+    steps = (env("NCCL_IB_TIMEOUT", "at least 22", effect="workaround"), Step("mend the link", effect="fix"))
+    first, second = plan_for(asks_for(*steps), circumstances({"a.sbatch": script}))
+
+    assert (first.title, second.setting, second.where.line) == ("mend the link", "NCCL_IB_TIMEOUT", 5)
+
+
+def test_a_key_of_a_file_is_put_into_no_command_line(asks_for):
+    compose = "services:\n  train:\n    image: x\n    shm_size: 1g\n"
+    step = flag("--shm-size", "at least 16g", run="docker run --shm-size=16g ...")
+    [planned] = plan_for(asks_for(step), circumstances({"docker-compose.yml": compose}))
+
+    assert (planned.setting.rpartition(".")[2], planned.present, planned.to) == ("shm_size", "1g", "16g")
+    assert planned.command is None
+    assert "shm_size: 16g\n" in planned.diff

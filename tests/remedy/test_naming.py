@@ -123,3 +123,11 @@ def test_a_dead_setting_is_never_put_in_place_of_another(asks_for):
     [planned] = plan_for(asks_for(WAIT), around)
 
     assert planned.setting != "--nccl_timeout"
+
+
+def test_the_same_last_key_elsewhere_in_a_file_is_another_setting(asks_for):
+    script = "python3 -m verl.trainer.main_ppo critic.model.fsdp_config.dtype=float16 trainer.nnodes=2\n"
+    [planned] = plan_for(asks_for(BF16), circumstances({"run.sh": script}))
+
+    assert planned.setting == "actor_rollout_ref.actor.fsdp_config.dtype"
+    assert planned.present is None

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from nccl_logscan.report.text import render_text
 from nccl_logscan.report.view import build_view
+from nccl_logscan.report.visible import sentence
 
 
 def shown(result, *, terminal=False, width=80, env=None, **options) -> str:
@@ -131,3 +132,17 @@ def test_wrong_settings_are_said_and_notes_only_where_all_is_wanted(sample_resul
 
 def test_the_diff_is_printed_where_all_is_wanted(sample_result):
     assert "+export NCCL_IB_TIMEOUT=22 # <site>" in shown(sample_result, width=200, verbose=True)
+
+
+@pytest.mark.parametrize(
+    ("clause", "expected"),
+    [
+        ("remove it", "Remove it."),
+        ("Take it out.", "Take it out."),
+        ("mlx5_0 is down", "mlx5_0 is down."),
+        ("--mem is missing", "--mem is missing."),
+        ("", ""),
+    ],
+)
+def test_a_clause_becomes_a_sentence(clause, expected):
+    assert sentence(clause) == expected

@@ -56,6 +56,7 @@ def test_what_is_found_is_bounded_in_size_and_number(job):
     assert names(job) == [f"run{number}.sh" for number in range(32)]
     assert names(job, configs=2) == ["run0.sh", "run1.sh"]
     assert "a.yaml" in names(job, config_bytes=1 << 22, configs=100)
+    assert len(names(job, config_bytes=10 * len("export NCCL_DEBUG=INFO\n"))) == 10
 
 
 def test_a_log_with_the_name_of_a_configuration_is_none(job):
@@ -89,3 +90,11 @@ def test_a_file_that_is_named_is_taken_whatever_it_is_called(job):
 def test_what_cannot_be_read_is_told(job, name):
     with pytest.raises(InputError, match="cannot be read"):
         given_configs([f"{job}/{name}"])
+
+
+def test_a_file_that_is_too_long_is_read_to_its_bound_and_told(job):
+    (job / "long.yaml").write_text("x: 1\n" * 100)
+    [source] = given_configs([str(job / "long.yaml")], limits=Limits(config_bytes=50))
+
+    assert len(source.content()) == 50
+    assert "longer than the 50 bytes" in source.note
