@@ -23,17 +23,25 @@ _HINT = "give launch scripts, YAML, JSON, TOML, Python, Dockerfiles, .env files 
 @dataclass
 class Files:
     """The files found. `jobs` are those to judge, together what was named together; `skipped` hold no name that a check
-    could speak of; `problems` are sentences about files that could not be read.
+    could speak of; `problems` are sentences about files that could not be read. `loose` are files of folders, which are
+    not read yet.
     """
 
     jobs: list[list[Config]] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    loose: list[str] = field(default_factory=list)
 
     @property
     def configs(self) -> tuple[Config, ...]:
         """Every file to judge."""
         return tuple(config for job in self.jobs for config in job)
+
+    def add(self, more: Files) -> None:
+        """Add what was found elsewhere, behind what is here."""
+        self.jobs += more.jobs
+        self.skipped += more.skipped
+        self.problems += more.problems
 
     def with_data(self, changed: Mapping[str, bytes]) -> Files:
         """Return the same files, those read anew of which the bytes have changed."""
@@ -42,22 +50,25 @@ class Files:
 
 
 def find_files(names: Sequence[str], stdin_name: str, stdin: BinaryIO | None) -> Files:
-    """Read what is named; a file that cannot be read or is of no known kind is a problem of the result.
-
-    Raises InputError where nothing that is known is left.
+    """Read the files that are named, and list those of folders; one that cannot be read or is of no known kind is a
+    problem of the result.
     """
     found, together, seen = Files(), list[Config](), set[str]()
     for name in names:
         if name != STDIN and Path(name).is_dir():
-            _add_folder(name, found, seen)
+            found.loose += [file for file in _files_in(name, found.problems) if _is_new(file, seen)]
         elif name == STDIN or _is_new(name, seen):
             _add(found, together, *_named(name, stdin_name, stdin, found.problems), is_named=True)
-    found.jobs[:0] = [together] if len(together) <= JOB_LIMIT else [[config] for config in together]
+    found.jobs[:] = [together] if len(together) <= JOB_LIMIT else [[config] for config in together]
     found.jobs[:] = filter(None, found.jobs)
+    return found
+
+
+def must_hold_something(found: Files, names: Sequence[str]) -> None:
+    """Raise InputError where nothing that is known was found."""
     if not found.jobs and not found.skipped:
         told = found.problems or [f"there is no configuration file in {', '.join(names)}"]
         raise InputError("; ".join(told), hint=_HINT)
-    return found
 
 
 def _add(found: Files, job: list[Config], name: str, data: bytes | None, *, is_named: bool) -> None:
@@ -102,11 +113,9 @@ def _read(name: str) -> bytes:
 # --- folders ---------------------------------------------------------------------------------------------------
 
 
-def _add_folder(folder: str, found: Files, seen: set[str]) -> None:
-    """Add the files of a folder, each as a job of its own: what lies in one folder need not belong together."""
-    for name in _files_in(folder, found.problems):
-        if not _is_new(name, seen):
-            continue
+def examine(names: Sequence[str], found: Files) -> None:
+    """Add files, each as a job of its own: what lies in one folder need not belong together."""
+    for name in names:
         try:
             data = _read(name)
         except OSError as error:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import click
 
-from nccl_logscan.cli.config_files import STDIN, Files, find_files
+from nccl_logscan.cli.config_files import STDIN, Files, examine, find_files, must_hold_something
+from nccl_logscan.cli.parts import judge_in_parts, processes_for
 from nccl_logscan.cli.stdout import printing
 from nccl_logscan.errors import InputError, OutputError
 from nccl_logscan.lint.model import Check, Remark, Severity, Versions
@@ -108,7 +109,8 @@ def lint_command(  # noqa: PLR0917 - click hands options over by name
     found = find_files(files, stdin_name, sys.stdin.buffer if sys.stdin else None)
     wanted = {Check(check) for check in select or list(Check)} - {Check(check) for check in ignore}
     shows_fixes = fix or form in _WITH_FIXES
-    remarks = _remarks(found, versions, wanted, fixes=shows_fixes)
+    remarks = _judged(found, versions, wanted, fixes=shows_fixes, in_parts=not fix)
+    must_hold_something(found, files)
     if fix:
         remarks = _mend(found, remarks, versions, wanted, write=write)
     view = lint_view(remarks, found.configs, versions, found.skipped, counts_fixes=shows_fixes)
@@ -118,6 +120,18 @@ def lint_command(  # noqa: PLR0917 - click hands options over by name
     if found.problems:
         return InputError.exit_code
     return 0 if exit_zero or view.count(Severity.ERROR) + view.count(Severity.WARNING) == 0 else 1
+
+
+def _judged(found: Files, versions: Versions, wanted: set[Check], *, fixes: bool, in_parts: bool) -> list[Remark]:
+    """Read the folders' files, and return the remarks on all."""
+    processes = processes_for(len(found.loose)) if in_parts else 1
+    if processes == 1:
+        examine(found.loose, found)
+        return _remarks(found, versions, wanted, fixes=fixes)
+    remarks = _remarks(found, versions, wanted, fixes=fixes)
+    more, more_remarks = judge_in_parts(found.loose, versions, processes, fixes=fixes)
+    found.add(more)
+    return remarks + [remark for remark in more_remarks if remark.check in wanted]
 
 
 def _remarks(found: Files, versions: Versions, wanted: set[Check], *, fixes: bool) -> list[Remark]:

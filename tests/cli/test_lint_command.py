@@ -186,3 +186,16 @@ def test_a_file_given_twice_is_linted_once(run, file):
     file("bad.sh", SCRIPT)
 
     assert "in 1 file" in run("lint", "bad.sh", "./bad.sh", str(Path.cwd() / "bad.sh")).out
+
+
+@pytest.mark.parametrize("processes", [2, 3])
+def test_many_files_give_the_same_in_one_process_and_in_several(run, file, monkeypatch, processes):
+    for number in range(9):
+        file(f"jobs/{number}.env", f"NCCL_TIMEOUT={number}\n" if number % 2 else "A=1\n")
+    file("jobs/broken.yaml", "env: [\n")
+    alone = [run("lint", "jobs", "--format", form) for form in ("text", "json", "sarif", "github")]
+    monkeypatch.setattr("nccl_logscan.cli.lint.processes_for", lambda _: processes)
+    together = [run("lint", "jobs", "--format", form) for form in ("text", "json", "sarif", "github")]
+
+    assert alone == together
+    assert alone[0].code == 1
