@@ -16,11 +16,11 @@ from pathlib import PurePath
 
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.edit import Edit, applied
-from nccl_logscan.configs.embedded import Inner, read_inner
+from nccl_logscan.configs.embedded.splice import Piece, Splice, script_in, shell_script, words_in
+from nccl_logscan.configs.embedded.texts import Inner, read_inner
+from nccl_logscan.configs.mappings.tree import Scalar, Sequence
 from nccl_logscan.configs.model import Config, Form, Launch, LineIndex, Placed
 from nccl_logscan.configs.pins import pins_in
-from nccl_logscan.configs.splice import Piece, Splice, script_in, shell_script, words_in
-from nccl_logscan.configs.tree import Scalar, Sequence
 from nccl_logscan.position import Span
 
 _ESCAPE = re.compile(rb"\A(?:#[ \t]*(?!escape)\w+=[^\n]*\n)*#[ \t]*escape[ \t]*=[ \t]*(`)", re.IGNORECASE)
@@ -342,7 +342,7 @@ def _script(instruction: _Instruction, data: bytes) -> Inner | None:
 
 def _listed(text: bytes, begin: int) -> Inner | None:
     """["bash", "-c", "SCRIPT"] → SCRIPT; ["torchrun", "--nnodes=2"] → torchrun --nnodes=2."""
-    from nccl_logscan.configs.json_tree import json_tree  # noqa: PLC0415 - only where there is a list
+    from nccl_logscan.configs.mappings.json_tree import json_tree  # noqa: PLC0415 - only where there is a list
 
     shown = text.replace(b"\0", b" ")
     [*_, last] = json_tree(shown).documents or (None,)

@@ -9,14 +9,14 @@ from pathlib import Path
 
 from nccl_logscan.configs.dockerfile import Dockerfile
 from nccl_logscan.configs.env_file import EnvFile
-from nccl_logscan.configs.json import Json
+from nccl_logscan.configs.mappings.json import Json
+from nccl_logscan.configs.mappings.toml import Toml
+from nccl_logscan.configs.mappings.yaml import Yaml
 from nccl_logscan.configs.model import Config
 from nccl_logscan.configs.nccl_conf import NcclConf
-from nccl_logscan.configs.python import Python
-from nccl_logscan.configs.shell import Shell
+from nccl_logscan.configs.python.syntax import Python
+from nccl_logscan.configs.shell.syntax import Shell
 from nccl_logscan.configs.syntax import Syntax
-from nccl_logscan.configs.toml import Toml
-from nccl_logscan.configs.yaml import Yaml
 from nccl_logscan.errors import InputError
 
 SYNTAXES: tuple[Syntax, ...] = (NcclConf(), EnvFile(), Yaml(), Json(), Toml(), Python(), Dockerfile(), Shell())

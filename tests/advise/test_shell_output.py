@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 
-from nccl_logscan.lint.run import lint
-
 from nccl_logscan.advise import shell
 from nccl_logscan.advise.run import Run, frameworks
 from nccl_logscan.advise.table import Mark
@@ -14,6 +12,7 @@ from nccl_logscan.advise.view import advise
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.read import read_text
 from nccl_logscan.lint.model import Severity, Versions
+from nccl_logscan.lint.run import lint
 
 # A shell starts slowly: every seventh of a framework's runs still has every launcher, network and version.
 EVERY = 7

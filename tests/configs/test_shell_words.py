@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from nccl_logscan.configs.model import Form
 from nccl_logscan.configs.read import read_text
-from nccl_logscan.configs.script import SETTINGS_LIMIT
-from nccl_logscan.configs.shell_words import lex, whole
+from nccl_logscan.configs.shell.script import SETTINGS_LIMIT
+from nccl_logscan.configs.shell.words import lex, whole
 
 PLAIN = st.text(alphabet="abcXYZ019_./:@%+,=-^[]é", min_size=1, max_size=5)
 ANY = st.text(alphabet="ab 1\\\"'$`!#;&|<>(){}*?~\t=-é\n", max_size=6)

@@ -1,0 +1,1 @@
+"""Python programs: environments and keywords that they set, and edits."""

@@ -1,0 +1,1 @@
+"""Shell scripts: words, commands, what each launcher hands over, and edits."""
