@@ -20,6 +20,7 @@ _RAY_SUBMIT = "ray job submit"
 _RUNTIME_ENV = re.compile(rb"(?i)runtime.?env|(?m:^[ ]{0,8}(?:working_dir|py_modules|excludes|eager_install)[ ]*:)")
 _BARE = re.compile(rb"-?\d+(?:\.\d+)?|true|false")
 _QUOTABLE = re.compile(rb"[A-Za-z0-9_.,:^=/-]+")
+_TIMEOUT = "process-group-timeout"
 _RESERVED = "rank-environment"
 _PLAIN = re.compile(rb"[A-Za-z0-9.+-]+")
 _HYDRA_SOURCE = "https://hydra.cc/docs/advanced/override_grammar/basic/"
@@ -99,8 +100,10 @@ def _dead(made: Made, option: Option, in_use: str | None) -> Remark:
     which += f" from {option.since} on" if option.since and not in_use else ""
     problem = f"{which} {'stops at' if aborts else 'ignores'} {made.placed.name}: {_sentence(option.effect)}"
     check = Check.KEY_ABORTS if aborts else Check.KEY_IGNORED
-    advice = option.note or ("take it out" if aborts else "take it out: it changes nothing")
-    return remark(made, check, severity, problem, _sentence(advice), option.source, fix=removed(made))
+    advice = "take it out" if aborts else "take it out: it changes nothing"
+    if option.concept == _TIMEOUT:
+        advice += ". A longer time-out helps only where the late rank would arrive"
+    return remark(made, check, severity, problem, advice, option.source, fix=removed(made))
 
 
 def _dead_later(made: Made, option: Option) -> Remark:
@@ -276,4 +279,4 @@ def _quoted(made: Made) -> tuple[str | None, tuple[Edit, ...]]:
 
 
 def _sentence(text: str) -> str:
-    return text.strip().removesuffix(".")
+    return text.strip().removeprefix("DEAD KEY: ").removesuffix(".")
