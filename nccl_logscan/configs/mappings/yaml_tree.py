@@ -17,7 +17,12 @@ _MOST_EVENTS = 300_000
 _TYPES = {"int": "integer", "float": "number", "bool": "boolean", "null": "null"}
 _TAG = "tag:yaml.org,2002:"
 # Go's and Jinja's actions; the bounds keep the search linear in a file of nothing but opening braces.
-_TEMPLATE = re.compile(rb"\{\{.{0,2000}?\}\}|\{%.{0,2000}?%\}|\{#.{0,2000}?#\}", re.DOTALL)
+# Quotes within braces are closed there: in {a: {b: '{{'}} is none.
+_TEMPLATE = re.compile(
+    rb"""\{\{-?\s{0,9}/\*.{0,2000}?\*/\s{0,9}-?\}\}|\{\{(?:"[^"\n]*+"|'[^'\n]*+'|[^"'{}]|\{(?!\{)|\}(?!\})){0,2000}+\}\}
+    |\{%.{0,2000}?%\}|\{\#.{0,2000}?\#\}""",
+    re.DOTALL | re.VERBOSE,
+)
 _NEAR = 256
 _BREAK = re.compile("(\r\n|[\n\r\x85\u2028\u2029])")
 # What the YAML readers refuse to take (yaml/reader.py's NON_PRINTABLE).
