@@ -12,9 +12,10 @@ from nccl_logscan.cli.config_files import STDIN, Files, examine, find_files, mus
 from nccl_logscan.cli.parts import judge_in_parts, processes_for
 from nccl_logscan.cli.stdout import printing
 from nccl_logscan.errors import InputError, OutputError
+from nccl_logscan.lint.mend import Mending, mend
 from nccl_logscan.lint.model import Check, Remark, Severity, Versions
 from nccl_logscan.lint.run import lint
-from nccl_logscan.report.lint.mend import Mended, mended
+from nccl_logscan.report.lint.mend import diff_of
 from nccl_logscan.report.lint.view import LintView, lint_view
 from nccl_logscan.report.visible import visible
 from nccl_logscan.report.write import write_atomically
@@ -143,30 +144,31 @@ def _remarks(found: Files, versions: Versions, wanted: set[Check], *, fixes: boo
 
 def _mend(found: Files, remarks: list[Remark], versions: Versions, wanted: set[Check], *, write: bool) -> list[Remark]:
     """Print the fixes as a diff, or make them; return the remarks that are left."""
-    changes = [change for config in found.configs if (change := mended(config, remarks))]
+    mendable = {remark.at.source for remark in remarks if remark.fix}
+    jobs = [job for job in found.jobs if any(config.name in mendable for config in job)]
+    changes = [change for job in jobs for change in mend(job, versions, wanted)]
     if not write:
         _print_diff(changes)
         return remarks
     for change in changes:
         _make(change)
-    after = {change.config.name: change.data for change in changes}
-    left = found.with_data(after)
-    found.jobs[:] = left.jobs
+    found.jobs[:] = found.with_data({change.config.name: change.data for change in changes}).jobs
     return _remarks(found, versions, wanted, fixes=True)
 
 
-def _print_diff(changes: Sequence[Mended]) -> None:
+def _print_diff(changes: Sequence[Mending]) -> None:
+    diffs = [(change.config.name, diff_of(change)) for change in changes]
     with printing():
-        for change in changes:
-            click.echo(change.diff, nl=False)
-    for change in changes:
-        if change.withheld:
-            lines = ", ".join(map(str, change.withheld))
-            told = f"{change.config.name}: a secret stands beside the change of line {lines}, which the diff leaves out"
+        for _, diff in diffs:
+            click.echo(diff.text, nl=False)
+    for name, diff in diffs:
+        if diff.withheld:
+            lines = ", ".join(map(str, diff.withheld))
+            told = f"{name}: a secret stands beside the change of line {lines}, which the diff leaves out"
             click.echo(f"note: {visible(told)}; --fix --write makes it", err=True)
 
 
-def _make(change: Mended) -> None:
+def _make(change: Mending) -> None:
     """Write a file with its fixes, unless it is no longer what was read."""
     path = Path(change.config.name)
     try:
@@ -176,8 +178,8 @@ def _make(change: Mended) -> None:
     if now != change.config.data:
         raise OutputError(f"{path} has been changed since it was read", hint="run lint again")
     write_atomically(path, change.data)
-    count = len(change.mended)
-    lines = ", ".join(map(str, sorted({remark.at.line for remark in change.mended})))
+    count = len(change.lines)
+    lines = ", ".join(map(str, sorted(set(change.lines))))
     click.echo(visible(f"mended {count} setting{'s' if count != 1 else ''} in {path}: line {lines}"), err=True)
 
 
