@@ -26,6 +26,8 @@ _OWN_WORDS = frozenset(
 _FOREIGN = re.compile(
     r"NCCL_(?:FASTRAK|GPUDIRECTTCPX|TCPX|GIB|SHARP|IBEXT|PLUGIN|TELEMETRY|CTRAN|COLLTRACE|CVAR|MSCCL|MSCCLPP|RCCL|OFI"
     r"|INSPECTOR|PROFILER|TUNER|NETWORK_OPERATOR|TOPO_EXT|UCX|PXN_EXT|TESTS?|PERF|REDUCTION|SLOW_RANK|CTXT|HCCL|AMD)(?:_|$)"
+    # PyTorch's other back ends have variables like NCCL's: ProcessGroupUCC.cpp reads TORCH_UCC_BLOCKING_WAIT.
+    r"|TORCH_(?:UCC|GLOO|MPI|XCCL|HCCL|MCCL|MTIA|HPU|NPU|XPU|MUSA|MLU)_"
 )
 # NCCL with a letter missing, doubled or swapped; MCCL_, HCCL_, RCCL_ and the like are other libraries.
 _NEARLY_NCCL = re.compile(r"(?:TORCH_)?(?:NCLL|NCLC|NLCC|NCL|NCC|NCCCL|NNCCL|NCCLL|NNCL|NVCCL)(?=_|[A-Z])")

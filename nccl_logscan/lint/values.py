@@ -49,7 +49,7 @@ def _of_option(made: Made, value: str, job: Job) -> Remark | None:
 def _judged(made: Made, value: str, domain: Domain, source: str) -> Remark | None:
     if not domain.strict or takes(domain, value) or _is_placeholder(value, domain):
         return None
-    right = _right(value, domain)
+    right = right_value(value, domain)
     wanted = _wanted(domain)
     problem = f"{made.placed.name} takes {wanted}, not {shown(value)}{_consequence(value, domain)}"
     advice = f"write {right}" if right is not None else f"give it {wanted}"
@@ -116,7 +116,7 @@ def _consequence(value: str, domain: Domain) -> str:
     return ": the program stops at it" if taken is None and domain.parser in _ENDS_PROGRAM else ""
 
 
-def _right(value: str, domain: Domain) -> str | None:
+def right_value(value: str, domain: Domain) -> str | None:
     """Return the value that was meant, where there is no doubt: 4M → 4194304, true → 1, 30m → 1800."""
     text = value.strip()
     meant = _meant(text, domain)
