@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 from nccl_logscan.configs.model import Config, Form
@@ -23,6 +24,7 @@ _BRACKETS = re.compile(
     re.VERBOSE,
 )
 _YAML_LINE = re.compile(rb"(?m)^([ ]*)((?:-[ ]+)*)(?=([^\s#]))")
+_DOCUMENT = re.compile(rb"(?m)^---")
 _DEEPEST = 64
 _ENVIRONMENTS = frozenset({Form.ENV_MAPPING, Form.RUNTIME_ENV})
 
@@ -46,6 +48,11 @@ class Scopes:
         shared = min(len(first), len(second))
         return first[:shared] != second[:shared]
 
+    def holds_at(self, made: Made, offset: int) -> bool:
+        """Return whether the function of a Python program that a setting is made in, if any, holds a byte as well."""
+        own = self._blocks_around(made.placed.at.offset)
+        return self._blocks_around(self._config.lines.position("", offset).offset)[: len(own)] == own
+
     # --- by syntax ---------------------------------------------------------------------------------------------
 
     def _in_shell(self, made: Made) -> Path:
@@ -68,13 +75,7 @@ class Scopes:
         return tuple(found)
 
     def _in_dockerfile(self, made: Made) -> Path:
-        at = made.placed.span.start
-        path: Path = ()
-        for start, stage in self._stages:
-            if start > at:
-                break
-            path = stage
-        return path
+        return _latest(self._stages, made.placed.span.start)
 
     @cached_property
     def _stages(self) -> tuple[tuple[int, Path], ...]:
@@ -90,25 +91,30 @@ class Scopes:
 
     def _in_python(self, made: Made) -> Path:
         dicts = self._brackets_around(made.placed.span.start)
-        return self._blocks_around(made) + (dicts if made.placed.form in _ENVIRONMENTS else dicts[:1])
+        return self._blocks_around(made.placed.at.offset) + (dicts if made.placed.form in _ENVIRONMENTS else dicts[:1])
 
-    def _blocks_around(self, made: Made) -> Path:
-        """Return the functions and classes that a line of Python stands in, told by its indentation."""
-        data, at = self._config.data, made.placed.at.offset
-        line = data[at : at + 400]
+    def _blocks_around(self, at: int) -> Path:
+        """Return the functions and classes that the line at `at` stands in, told by its indentation."""
+        line = self._config.data[at : at + 400]
         depth = len(line) - len(line.lstrip(b" \t"))
-        path: list[int] = []
-        for start, indent in reversed(self._blocks):
-            if start < at and indent < depth:
-                path.append(start)
-                depth = indent
-            if depth == 0:
-                break
-        return tuple(reversed(path))
+        open_there = _latest(self._blocks, at)
+        return tuple(start for start in open_there if self._indents[start] < depth)
 
     @cached_property
-    def _blocks(self) -> tuple[tuple[int, int], ...]:
-        return tuple((begin.start(), len(begin[1])) for begin in _PYTHON_BLOCK.finditer(self._config.data))
+    def _blocks(self) -> tuple[tuple[int, Path], ...]:
+        """Where each function or class begins, and which hold what follows it, itself the last."""
+        stack: list[int] = []
+        found: list[tuple[int, Path]] = []
+        for start, indent in self._indents.items():
+            while stack and self._indents[stack[-1]] >= indent:
+                stack.pop()
+            stack.append(start)
+            found.append((start, tuple(stack[-_DEEPEST:])))
+        return tuple(found)
+
+    @cached_property
+    def _indents(self) -> dict[int, int]:
+        return {begin.start(): len(begin[1]) for begin in _PYTHON_BLOCK.finditer(self._config.data)}
 
     def _in_json(self, made: Made) -> Path:
         around = self._brackets_around(made.placed.span.start)
@@ -116,12 +122,7 @@ class Scopes:
 
     def _brackets_around(self, at: int) -> Path:
         """Return where the braces around a byte open."""
-        path: Path = ()
-        for start, around in self._brackets:
-            if start >= at:
-                break
-            path = around
-        return path
+        return _latest(self._brackets, at - 1)
 
     @cached_property
     def _brackets(self) -> tuple[tuple[int, Path], ...]:
@@ -140,10 +141,14 @@ class Scopes:
             yield found.start(), path
 
     def _in_yaml(self, made: Made) -> Path:
-        document = self._config.data.count(b"\n---", 0, made.placed.at.offset + 1)
+        document = bisect_right(self._documents, made.placed.at.offset)
         if made.placed.form is Form.MAPPING:
             return (document,)
         return (document, *self._holders.get(made.placed.at.offset, ())[:-1])
+
+    @cached_property
+    def _documents(self) -> tuple[int, ...]:
+        return tuple(begin.start() for begin in _DOCUMENT.finditer(self._config.data))
 
     @cached_property
     def _holders(self) -> dict[int, Path]:
@@ -160,3 +165,9 @@ class Scopes:
             held[line.start()] = tuple(start for _, start in stack[-_DEEPEST:])
             stack.append((depth, line.start()))
         return held
+
+
+def _latest(found: Sequence[tuple[int, Path]], at: int) -> Path:
+    """Return the path of the last one that begins at or before `at`."""
+    number = bisect_right(found, at, key=lambda each: each[0])
+    return found[number - 1][1] if number else ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from nccl_logscan.catalogue.domain import read_as, takes
+from nccl_logscan.catalogue.domain import read_as, takes, whole_number
 from nccl_logscan.catalogue.model import Domain, Form, Kind, Parser, Reader
 from nccl_logscan.configs import model as configs
 from nccl_logscan.configs.edit import Edit
@@ -54,7 +54,10 @@ def _judged(made: Made, value: str, domain: Domain, source: str) -> Remark | Non
     problem = f"{made.placed.name} takes {wanted}, not {shown(value)}{_consequence(value, domain)}"
     advice = f"write {right}" if right is not None else f"give it {wanted}"
     fix = _written(made, right, domain) if right is not None else ()
-    return remark(made, Check.BAD_VALUE, Severity.ERROR, problem, advice, source, fix=fix, marks_value=True)
+    # Most switches are asked whether they are 0 (net_ib.cc: ncclParamIbSplitDataOnQps() ? …), so that 2 counts as 1.
+    is_switched_on = domain.form is Form.FLAG and domain.parser is Parser.STRTOLL and whole_number(domain, value)
+    severity = Severity.NOTE if is_switched_on else Severity.ERROR
+    return remark(made, Check.BAD_VALUE, severity, problem, advice, source, fix=fix, marks_value=True)
 
 
 def _is_placeholder(value: str, domain: Domain) -> bool:
