@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import posixpath
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -52,7 +53,8 @@ def _lines(data: bytes) -> list[bytes]:
 
 def quoted_path(side: str, name: str) -> bytes:
     """Return a file's name as it stands in the head of a diff, `a/` or `b/` before it."""
-    path = f"{side}{name.removeprefix('/')}".encode("utf-8", "surrogateescape")
+    # git takes no `./`, `//` or `..` within a path.
+    path = f"{side}{posixpath.normpath(name).lstrip('/')}".encode("utf-8", "surrogateescape")
     if not any(byte < 0x20 or byte in b'"\\' or byte > 0x7E for byte in path):
         # A tab ends a name that holds a space.
         return path + (b"\t" if b" " in path else b"")

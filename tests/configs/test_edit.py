@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nccl_logscan.configs.edit import Edit, applied, unified_diff
+from nccl_logscan.configs.edit import Edit, applied, quoted_path, unified_diff
 
 
 def _git_applies(tmp_path, name: str, before: bytes, diff: bytes) -> bytes:
@@ -68,3 +68,8 @@ def test_git_makes_of_the_file_what_the_diff_was_made_from(tmp_path_factory, bef
     old, new = b"".join(before), b"".join(after)
     if old != new:
         assert _git_applies(tmp_path_factory.mktemp("repo"), "f", old, unified_diff("f", old, new)) == new
+
+
+@pytest.mark.parametrize("name", ["./run.sh", "run.sh", ".//run.sh", "sub/../run.sh", "/run.sh"])
+def test_a_path_is_written_as_git_takes_it(name):
+    assert quoted_path("a/", name) == b"a/run.sh"

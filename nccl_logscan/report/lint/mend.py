@@ -25,13 +25,13 @@ class Diff:
     withheld: tuple[int, ...] = ()
 
 
-def diff_of(mending: Mending) -> Diff:
-    """Return the diff of a file's fixes."""
+def diff_of(mending: Mending, path: str | None = None) -> Diff:
+    """Return the diff of a file's fixes; `path` is what the file is called in it, if not by its name."""
     config = mending.config
     context, shown = _showable(config, mending.edits)
     seen = set(shown)
     withheld = sorted({config.lines.line_of(edit.start) for edit in mending.edits if edit not in seen})
-    return Diff(diff_of_edits(config.name, config.data, shown, context), tuple(withheld))
+    return Diff(diff_of_edits(path or config.name, config.data, shown, context), tuple(withheld))
 
 
 def _showable(config: Config, edits: Sequence[Edit]) -> tuple[int, tuple[Edit, ...]]:
