@@ -6,9 +6,11 @@ A line of such a file changes nothing, so advice must not point to it. What a us
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 
 from nccl_logscan.catalogue.load import Catalogue
 from nccl_logscan.configs.model import Config, Form
+from nccl_logscan.diagnosis.verdict import Job
 from nccl_logscan.remedy.circumstances import frameworks_of
 
 _MAPPINGS = frozenset({"yaml", "json", "toml"})
@@ -29,6 +31,23 @@ _HANDED_ON = frozenset({"run(env=)", "Popen(env=)", "call(env=)", "check_call(en
 def sets_a_job_up(config: Config, catalogue: Catalogue) -> bool:
     """Return whether a file that nobody named makes a known setting, or starts processes, for a job."""
     return _concerns_training(config, catalogue) and not _is_dump(config) and _is_read_by_something(config)
+
+
+def is_of_another_job(config: Config, job: Job) -> bool:
+    """Return whether a file gives a variable another value than the log shows, so that it did not start this job."""
+    made: dict[str, set[str | None]] = defaultdict(set)
+    for placed in config.settings:
+        made[placed.name].add(None if placed.fallback or placed.form is Form.UNSET else placed.value)
+    logged: dict[str, set[str]] = defaultdict(set)
+    for setting in job.settings:
+        logged[setting.name].add(setting.value)
+    return any(None not in made[name] and _differ(made[name], logged[name]) for name in made.keys() & logged.keys())
+
+
+def _differ(made: set[str | None], logged: set[str]) -> bool:
+    # NCCL prints numbers as it has read them: 0x10 as 16, 4M as 4.
+    same_form = all(value.isdecimal() for value in logged) <= all((value or "").isdecimal() for value in made)
+    return same_form and {str(value).casefold() for value in made}.isdisjoint(value.casefold() for value in logged)
 
 
 def _concerns_training(config: Config, catalogue: Catalogue) -> bool:

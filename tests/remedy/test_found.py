@@ -6,7 +6,9 @@ import pytest
 
 from nccl_logscan.catalogue.load import catalogue
 from nccl_logscan.configs.read import read_text
-from nccl_logscan.remedy.found import sets_a_job_up
+from nccl_logscan.diagnosis.verdict import Job, Setting
+from nccl_logscan.position import Position
+from nccl_logscan.remedy.found import is_of_another_job, sets_a_job_up
 
 JOBS = {
     "train.sh": "#!/bin/bash\nexport NCCL_IB_HCA=mlx5_0\ntorchrun train.py\n",
@@ -55,3 +57,28 @@ def test_what_a_launcher_or_program_reads_sets_a_job_up(name):
 @pytest.mark.parametrize("name", RECORDS)
 def test_a_label_a_note_and_a_dump_of_an_environment_do_not(name):
     assert not judged(name, RECORDS[name])
+
+
+@pytest.mark.parametrize(
+    ("text", "another"),
+    [
+        ("export NCCL_SOCKET_IFNAME=eth1\n", True),
+        ("export NCCL_SOCKET_IFNAME=eth7\n", False),
+        ("export NCCL_SOCKET_IFNAME=ETH7\n", False),
+        ("export NCCL_SOCKET_IFNAME=$IF\n", False),
+        ("export NCCL_SOCKET_IFNAME=${NCCL_SOCKET_IFNAME:-eth1}\n", False),
+        ("if a; then export NCCL_SOCKET_IFNAME=eth1; else export NCCL_SOCKET_IFNAME=eth7; fi\n", False),
+        ("export NCCL_SOCKET_IFNAME=eth1\nunset NCCL_SOCKET_IFNAME\n", False),
+        ("export NCCL_IB_HCA=mlx5_0\n", False),
+        ("export NCCL_BUFFSIZE=65536\n", True),
+        ("export NCCL_BUFFSIZE=0x400000\n", False),
+        ("export NCCL_BUFFSIZE=4M\n", False),
+        ("", False),
+    ],
+)
+def test_a_script_that_gives_another_value_than_the_log_shows_is_of_another_job(text, another):
+    shown = {"NCCL_SOCKET_IFNAME": "eth7", "NCCL_BUFFSIZE": "4194304"}
+    seen = tuple(Setting(name, value, "environment", Position("log", 1, 0)) for name, value in shown.items())
+    config = read_text("run.sh", text.encode())
+
+    assert is_of_another_job(config, Job(settings=seen)) is another
