@@ -12,6 +12,7 @@ from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.edit import Edit, applied, unified_diff
 from nccl_logscan.configs.model import Config, Form, Placed
 from nccl_logscan.configs.read import syntax_named
+from nccl_logscan.configs.secrets import holds_secret, hunks_of
 from nccl_logscan.lint.model import Check, Remark, Severity, Versions
 from nccl_logscan.lint.run import lint
 
@@ -71,7 +72,8 @@ def _cleaned(advised: Advised, config: Config, reasons: list[str]) -> Config:
 def _shown(config: Config, after: bytes, may_show: Callable[[str], bool]) -> bytes | None:
     for context in _CONTEXTS:
         diff = unified_diff(config.name, config.data, after, context)
-        if all(may_show(line) for line in diff.decode("utf-8", "replace").split("\n")):
+        text = diff.decode("utf-8", "replace")
+        if all(map(may_show, text.split("\n"))) and not holds_secret(config, hunks_of(text), may_show):
             return diff
     return None
 
