@@ -81,7 +81,7 @@ def _shown(config: Config, after: bytes, may_show: Callable[[str], bool]) -> byt
 def _edits(advised: Advised, config: Config) -> Iterator[tuple[tuple[Edit, ...], str]]:
     yield from _removals(advised, config)
     for remark in _remarks(advised, config):
-        if remark.check in _DEAD and remark.fix:
+        if remark.check in _DEAD and remark.fix and not _stays(advised, remark.name):
             yield remark.fix, f"{remark.name}: {remark.problem} ({remark.source})"
     yield from _corrections(advised, config)
 
@@ -110,6 +110,10 @@ def _goes(row: Row, placed: Placed) -> bool:
     if row.mark in {Mark.HARMFUL, Mark.FOLKLORE}:
         return row.condemns(placed.value)
     return row.unexported and placed.form in _IN_THE_SHELL
+
+
+def _stays(advised: Advised, name: str) -> bool:
+    return any(advice.row.stays and advice.row.setting == name for advice in advised.advice)
 
 
 def _corrections(advised: Advised, config: Config) -> Iterator[tuple[tuple[Edit, ...], str]]:
