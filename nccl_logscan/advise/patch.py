@@ -12,6 +12,7 @@ from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.edit import Edit, applied, unified_diff
 from nccl_logscan.configs.model import Config, Form, Placed
 from nccl_logscan.configs.read import syntax_named
+from nccl_logscan.configs.secrets import holds_secret, hunks_of
 from nccl_logscan.lint.model import Check, Remark, Severity, Versions
 from nccl_logscan.lint.run import lint
 
@@ -71,7 +72,8 @@ def _cleaned(advised: Advised, config: Config, reasons: list[str]) -> Config:
 def _shown(config: Config, after: bytes, may_show: Callable[[str], bool]) -> bytes | None:
     for context in _CONTEXTS:
         diff = unified_diff(config.name, config.data, after, context)
-        if all(may_show(line) for line in diff.decode("utf-8", "replace").split("\n")):
+        text = diff.decode("utf-8", "replace")
+        if all(map(may_show, text.split("\n"))) and not holds_secret(config, hunks_of(text), may_show):
             return diff
     return None
 
@@ -79,7 +81,7 @@ def _shown(config: Config, after: bytes, may_show: Callable[[str], bool]) -> byt
 def _edits(advised: Advised, config: Config) -> Iterator[tuple[tuple[Edit, ...], str]]:
     yield from _removals(advised, config)
     for remark in _remarks(advised, config):
-        if remark.check in _DEAD and remark.fix:
+        if remark.check in _DEAD and remark.fix and not _stays(advised, remark.name):
             yield remark.fix, f"{remark.name}: {remark.problem} ({remark.source})"
     yield from _corrections(advised, config)
 
@@ -108,6 +110,10 @@ def _goes(row: Row, placed: Placed) -> bool:
     if row.mark in {Mark.HARMFUL, Mark.FOLKLORE}:
         return row.condemns(placed.value)
     return row.unexported and placed.form in _IN_THE_SHELL
+
+
+def _stays(advised: Advised, name: str) -> bool:
+    return any(advice.row.stays and advice.row.setting == name for advice in advised.advice)
 
 
 def _corrections(advised: Advised, config: Config) -> Iterator[tuple[tuple[Edit, ...], str]]:

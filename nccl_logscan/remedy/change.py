@@ -10,6 +10,7 @@ from itertools import groupby
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.edit import Edit, applied, unified_diff
 from nccl_logscan.configs.model import Config
+from nccl_logscan.configs.secrets import holds_secret, hunks_of
 from nccl_logscan.position import Position
 from nccl_logscan.remedy.circumstances import Circumstances, Standing, frameworks_of, takes_options_of
 from nccl_logscan.remedy.naming import Named
@@ -243,7 +244,9 @@ def diff_text(config: Config, after: bytes, may_show: Callable[[str], bool]) -> 
             text = data.decode("utf-8")
         except UnicodeDecodeError:
             return None
-        if len(text) <= _LONGEST_DIFF and "\r" not in text and all(map(may_show, text.split("\n"))):
+        if len(text) > _LONGEST_DIFF or "\r" in text or not all(map(may_show, text.split("\n"))):
+            continue
+        if not holds_secret(config, hunks_of(text), may_show):
             return text or None
     return None
 

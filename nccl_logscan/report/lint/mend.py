@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.hunks import diff_of_edits
 from nccl_logscan.configs.model import Config
+from nccl_logscan.configs.secrets import holds_secret
 from nccl_logscan.lint.mend import Mending
 from nccl_logscan.report.redact import redact
 
@@ -60,4 +61,8 @@ def _is_beside_a_secret(config: Config, texts: Sequence[bytes], edit: Edit, cont
     """Whether a line that the diff would show with an edit holds a secret."""
     first, last = config.lines.line_of(edit.start) - 1 - context, config.lines.line_of(edit.end) + context
     lines = [line.decode("utf-8", "replace") for line in texts[max(0, first) : last]]
-    return any(redact(line) != line for line in lines)
+    return not all(map(_may_show, lines)) or holds_secret(config, [(first + 1, last)], _may_show)
+
+
+def _may_show(text: str) -> bool:
+    return redact(text) == text
