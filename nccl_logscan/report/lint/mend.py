@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nccl_logscan.configs.diff import diff_of_edits
 from nccl_logscan.configs.edit import Edit, applied
-from nccl_logscan.configs.hunks import diff_of_edits
 from nccl_logscan.configs.model import Config
 from nccl_logscan.lint.model import Remark
 from nccl_logscan.report.redact import redact
