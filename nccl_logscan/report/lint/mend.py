@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nccl_logscan.configs.diff import diff_of_edits
 from nccl_logscan.configs.edit import Edit
-from nccl_logscan.configs.hunks import diff_of_edits
 from nccl_logscan.configs.model import Config
 from nccl_logscan.configs.secrets import holds_secret
 from nccl_logscan.lint.mend import Mending
