@@ -45,7 +45,7 @@ from nccl_logscan.recorder.read import DumpError, read_dump
 from nccl_logscan.remedy.circumstances import Circumstances
 from nccl_logscan.remedy.files import concerns_training, judged, read_configs, syntaxes_of
 from nccl_logscan.remedy.plan import make_plan
-from nccl_logscan.report.redact import redact
+from nccl_logscan.report.redact import holds_no_secret
 from nccl_logscan.rulebook.load import builtin_rulebook
 from nccl_logscan.rulebook.rule import Rulebook
 from nccl_logscan.sources import Kind, Limits, kind_of, open_sources
@@ -324,7 +324,7 @@ class _Run:
             notes=(*self._notes(sources), *_remarks_on(files.named, sources)),
             rulebook_digest=self.rulebook.digest,
             rules_used={finding.rule.id: finding.rule for finding in findings},
-            judged=judged(job, around.configs, _may_show),
+            judged=judged(job, around.configs, holds_no_secret),
         )
 
     def _scene(self) -> Scene:
@@ -422,17 +422,13 @@ def _circumstances(job: Job, files: _Files) -> Circumstances:
     known = catalogue()
     configs = (*named, *(config for config in beside if concerns_training(config, known)))
     found = frozenset(config.name for config in beside)
-    return Circumstances(job, configs, syntaxes_of(configs), known, _may_show, found)
+    return Circumstances(job, configs, syntaxes_of(configs), known, holds_no_secret, found)
 
 
 def _whole(sources: Sequence[LineSource]) -> Mapping[str, bytes]:
     """Return the contents of files; of one that is too long nothing, since a change of it could not be shown."""
     read = [(source, source.content()) for source in sources]
     return {source.name: content for source, content in read if source.note is None}
-
-
-def _may_show(line: str) -> bool:
-    return redact(line) == line
 
 
 def _inputs(sources: Sequence[LineSource], files: _Files, around: Circumstances) -> Iterator[ScannedInput]:

@@ -9,7 +9,7 @@ from nccl_logscan.advise.table import Advice, Mark, Place, Row
 from nccl_logscan.advise.view import Advised
 from nccl_logscan.catalogue.load import flag_form
 from nccl_logscan.catalogue.model import Kind
-from nccl_logscan.configs.edit import Edit, applied, unified_diff
+from nccl_logscan.configs.edit import Edit, applied, shown_diff, unified_diff
 from nccl_logscan.configs.model import Config, Form, Placed
 from nccl_logscan.configs.read import syntax_named
 from nccl_logscan.lint.model import Check, Remark, Severity, Versions
@@ -20,8 +20,6 @@ _DEAD = frozenset(
 )
 _IN_THE_SHELL = frozenset({Form.EXPORT, Form.ASSIGNMENT, Form.COMMAND_PREFIX})
 _MOST_EDITS = 100
-_CONTEXTS = (3, 2, 1)
-"""Lines around a change: `git apply` takes no hunk without any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +67,10 @@ def _cleaned(advised: Advised, config: Config, reasons: list[str]) -> Config:
 
 
 def _shown(config: Config, after: bytes, may_show: Callable[[str], bool]) -> bytes | None:
-    for context in _CONTEXTS:
-        diff = unified_diff(config.name, config.data, after, context)
-        if all(may_show(line) for line in diff.decode("utf-8", "replace").split("\n")):
-            return diff
-    return None
+    return shown_diff(
+        lambda context: unified_diff(config.name, config.data, after, context),
+        lambda diff: all(map(may_show, diff.decode("utf-8", "replace").split("\n"))),
+    )
 
 
 def _edits(advised: Advised, config: Config) -> Iterator[tuple[tuple[Edit, ...], str]]:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 NO_NEWLINE = b"\\ No newline at end of file\n"
+CONTEXTS = (3, 2, 1)
+"""How many unchanged lines a diff may have around a change, the usual number first. `git apply` takes no hunk without
+any, and one beside a secret is to show as few as it can.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,14 @@ def unified_diff(name: str, before: bytes, after: bytes, context: int = 3) -> by
         lineterm=b"\n",
     )
     return b"".join(line if line.endswith(b"\n") else line + b"\n" + NO_NEWLINE for line in lines)
+
+
+def shown_diff(diff_with: Callable[[int], bytes], may_show: Callable[[bytes], bool]) -> bytes | None:
+    """Return the diff with as many unchanged lines around its changes as may be shown; None where it may not be at all.
+
+    `diff_with` gives the diff with that many of them.
+    """
+    return next((diff for context in CONTEXTS if may_show(diff := diff_with(context))), None)
 
 
 def _lines(data: bytes) -> list[bytes]:

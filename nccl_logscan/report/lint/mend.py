@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nccl_logscan.configs.edit import Edit, applied
+from nccl_logscan.configs.edit import CONTEXTS, Edit, applied
 from nccl_logscan.configs.hunks import diff_of_edits
 from nccl_logscan.configs.model import Config
 from nccl_logscan.lint.model import Remark
-from nccl_logscan.report.redact import redact
-
-_CONTEXT = (3, 2, 1)
-"""Lines of context to try: `git apply` takes no hunk without any, and a secret may stand beside a change."""
+from nccl_logscan.report.redact import holds_no_secret
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +43,11 @@ def _showable(config: Config, own: tuple[Remark, ...]) -> tuple[int, tuple[Remar
     """Return how many lines of context show no secret, and the remarks whose fix can be shown with them."""
     texts = config.data.split(b"\n")
     shown = own
-    for context in _CONTEXT:
+    for context in CONTEXTS:
         shown = tuple(remark for remark in own if not _is_beside_a_secret(config, texts, remark, context))
         if len(shown) == len(own):
             return context, own
-    return _CONTEXT[-1], shown
+    return CONTEXTS[-1], shown
 
 
 def _is_beside_a_secret(config: Config, texts: Sequence[bytes], remark: Remark, context: int) -> bool:
@@ -58,6 +55,6 @@ def _is_beside_a_secret(config: Config, texts: Sequence[bytes], remark: Remark, 
     for edit in remark.fix:
         first, last = config.lines.line_of(edit.start) - 1 - context, config.lines.line_of(edit.end) + context
         lines = [line.decode("utf-8", "replace") for line in texts[max(0, first) : last]]
-        if any(redact(line) != line for line in lines):
+        if not all(map(holds_no_secret, lines)):
             return True
     return False
