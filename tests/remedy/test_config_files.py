@@ -385,3 +385,15 @@ def test_whatever_the_file_a_diff_takes_the_setting_out_and_nothing_else(asks_fo
         again = circumstances({name: changed})
         assert again.standings("NCCL_IB_GID_INDEX") == ()
         assert len(changed) < len(text)
+
+
+def test_another_mount_of_a_pod_is_not_made_a_memory_volume(asks_for):
+    mounts = "      volumeMounts:\n        - {name: src, mountPath: /src}\n"
+    volume = "  volumes:\n    - name: src\n      emptyDir: {}\n"
+    step = Step(
+        "mount a memory volume", effect="fix", kind="k8s_field", setting="volumes[].emptyDir.medium", to="Memory"
+    )
+    [planned] = plan_for(asks_for(step), circumstances({"pod.yaml": POD + mounts + volume}))
+
+    assert "mountPath" not in (planned.diff or "")
+    assert planned.setting == "volumes[].emptyDir.medium"
