@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from nccl_logscan.catalogue.model import Kind
-from nccl_logscan.configs.edit import applied
 from nccl_logscan.configs.model import Config, Form, Placed
 from nccl_logscan.configs.syntax import Syntax
 from nccl_logscan.diagnosis.verdict import Job, JudgedSetting, Setting
@@ -76,4 +75,4 @@ def _as_logged(setting: Setting) -> Placed:
 def _diff(remark: Remark, config: Config | None, may_show: Callable[[str], bool]) -> str | None:
     if config is None or not remark.fix:
         return None
-    return diff_text(config, applied(config.data, remark.fix), may_show)
+    return diff_text(config, remark.fix, may_show)
