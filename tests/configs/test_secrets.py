@@ -10,10 +10,11 @@ from nccl_logscan.advise.view import advise
 from nccl_logscan.configs.edit import applied
 from nccl_logscan.configs.read import read_text
 from nccl_logscan.configs.secrets import holds_secret, hunks_of
-from nccl_logscan.lint.model import Versions
+from nccl_logscan.lint.mend import mend
+from nccl_logscan.lint.model import Check, Versions
 from nccl_logscan.lint.run import lint
 from nccl_logscan.remedy.change import diff_text
-from nccl_logscan.report.lint.mend import mended
+from nccl_logscan.report.lint.mend import diff_of
 from nccl_logscan.report.redact import redact
 
 PODS = {
@@ -61,7 +62,7 @@ def test_a_secret_below_or_behind_its_name_is_in_no_diff(name):
     fixes = [remark.fix for remark in remarks if remark.name == "NCCL_TIMEOUT"]
     assert fixes
     shown = [diff_text(config, applied(config.data, fix), may_show) or "" for fix in fixes]
-    shown.append(mended(config, remarks).diff.decode())
+    shown += [diff_of(mending).text.decode() for mending in mend([config], Versions(), set(Check))]
     shown.append(patch(advise(RUN, ()), config, may_show).diff.decode())
 
     assert not [text for text in shown if "hunter2x" in text]
