@@ -7,7 +7,6 @@ import pytest
 from nccl_logscan.advise.patch import patch
 from nccl_logscan.advise.run import Run, framework_called
 from nccl_logscan.advise.view import advise
-from nccl_logscan.configs.edit import applied
 from nccl_logscan.configs.read import read_text
 from nccl_logscan.configs.secrets import holds_secret, hunks_of
 from nccl_logscan.lint.mend import mend
@@ -61,7 +60,7 @@ def test_a_secret_below_or_behind_its_name_is_in_no_diff(name):
     remarks = lint([config], Versions())
     fixes = [remark.fix for remark in remarks if remark.name == "NCCL_TIMEOUT"]
     assert fixes
-    shown = [diff_text(config, applied(config.data, fix), may_show) or "" for fix in fixes]
+    shown = [diff_text(config, fix, may_show) or "" for fix in fixes]
     shown += [diff_of(mending).text.decode() for mending in mend([config], Versions(), set(Check))]
     shown.append(patch(advise(RUN, ()), config, may_show).diff.decode())
 
@@ -73,7 +72,7 @@ def test_a_secret_far_from_the_change_hides_nothing():
     config = read_text("pod.yaml", text.encode())
     [fix] = [remark.fix for remark in lint([config], Versions()) if remark.name == "NCCL_TIMEOUT"]
 
-    assert '-          value: "7"\n' in diff_text(config, applied(config.data, fix), may_show)
+    assert '-          value: "7"\n' in diff_text(config, fix, may_show)
 
 
 def test_the_lines_of_hunks_are_those_of_the_earlier_file():
