@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from pathlib import Path
 
@@ -22,11 +21,11 @@ from nccl_logscan.advise.run import (
     read_params,
 )
 from nccl_logscan.advise.view import Advised, advise, as_json
+from nccl_logscan.cli.options import version_given
 from nccl_logscan.cli.stdout import printing
 from nccl_logscan.report.redact import holds_no_secret
 from nccl_logscan.report.visible import visible
 
-_VERSION = re.compile(r"(?:core_)?v?\d+(?:\.\d+){0,4}(?:[-+.\w]{0,40})?", re.ASCII)
 _BANDWIDTHS = (1.0, 10.0)
 
 
@@ -42,12 +41,6 @@ def _framework(context: click.Context, option: click.Parameter, value: str) -> F
     if found is None:
         raise click.BadParameter(f"{value!r} is not one of {', '.join(frameworks())}")
     return found
-
-
-def _version(context: click.Context, option: click.Parameter, value: str | None) -> str | None:  # noqa: ARG001 - click's
-    if value is not None and not _VERSION.fullmatch(value.strip()):
-        raise click.BadParameter(f"{value!r} is no version; write it as 2.21.5")
-    return value
 
 
 @click.command(
@@ -71,9 +64,9 @@ Exit codes:
 @click.option("--network", type=click.Choice(NETWORKS), required=True, help="Between the nodes; none for one node.")
 @click.option("--framework", callback=_framework, required=True, metavar="NAME", help=f"{', '.join(frameworks())}.")
 @click.option("--launcher", type=click.Choice(LAUNCHERS), help="Who starts it. [default: the framework's usual one]")
-@click.option("--nccl", callback=_version, metavar="VERSION", help="NCCL's version.")
-@click.option("--torch", callback=_version, metavar="VERSION", help="PyTorch's version.")
-@click.option("--framework-version", callback=_version, metavar="VERSION", help="The framework's version.")
+@click.option("--nccl", callback=version_given, metavar="VERSION", help="NCCL's version.")
+@click.option("--torch", callback=version_given, metavar="VERSION", help="PyTorch's version.")
+@click.option("--framework-version", callback=version_given, metavar="VERSION", help="The framework's version.")
 @click.option("--precision", type=click.Choice(PRECISIONS), default="bf16", show_default=True, help="Of the training.")
 @click.option("--cloud", type=click.Choice(CLOUDS), help="The provider, where it has settings of its own.")
 @click.option(
