@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import groupby
 
 from nccl_logscan.catalogue.model import Kind
-from nccl_logscan.configs.edit import Edit, applied, shown_diff
-from nccl_logscan.configs.hunks import diff_of_edits
+from nccl_logscan.configs.edit import Edit, applied
 from nccl_logscan.configs.model import Config
+from nccl_logscan.configs.secrets import shown_diff
 from nccl_logscan.position import Position
 from nccl_logscan.remedy.circumstances import Circumstances, Standing, frameworks_of, takes_options_of
 from nccl_logscan.remedy.naming import Named
@@ -160,7 +159,7 @@ def _added(wanted: Named, around: Circumstances, *, diff: bool) -> Change | None
             after = applied(config.data, [edit])
             if _keeps_the_rest(config, after, wanted, around) and _is_in_place(config, after, name, wanted, around):
                 return Change(
-                    _first_line(config, edit), None, wanted.to, diff_text(config, [edit], around.may_show), name=name
+                    _first_line(config, edit), None, wanted.to, diff_text(config, (edit,), around.may_show), name=name
                 )
     return None
 
@@ -234,26 +233,18 @@ def _others(config: Config, mine: Sequence[Standing]) -> list[tuple[str, str | N
 
 
 def diff_text(config: Config, edits: Sequence[Edit], may_show: Callable[[str], bool]) -> str | None:
-    """Return what edits change in a file as text, with as many lines around it as hold no secret.
+    """Return what edits do to a file as text, with as many lines around it as hold no secret.
 
     None for no change, and where the text could not be shown as it is: bytes that are no UTF-8, a secret beside it.
     """
-
-    def may_show_all(diff: bytes) -> bool:
-        if len(diff) > _LONGEST_DIFF or b"\r" in diff or not _is_utf8(diff):
-            return False
-        return all(map(may_show, diff.decode("utf-8").split("\n")))
-
-    diff = shown_diff(partial(diff_of_edits, config.name, config.data, tuple(edits)), may_show_all)
-    return diff.decode("utf-8") if diff else None
-
-
-def _is_utf8(data: bytes) -> bool:
+    # A carriage return would be lost in a report.
+    diff = shown_diff(config, edits, lambda line: "\r" not in line and may_show(line))
+    if not diff or len(diff) > _LONGEST_DIFF:
+        return None
     try:
-        data.decode("utf-8")
+        return diff.decode("utf-8")
     except UnicodeDecodeError:
-        return False
-    return True
+        return None
 
 
 _TIMEDELTA_CALL = re.compile(r"\bdatetime\.timedelta\(")
