@@ -147,7 +147,7 @@ def advise_command(
 
 def _rendered(advised: Advised, form: str) -> str:
     if form == "json":
-        return json.dumps(as_json(advised), indent=2, ensure_ascii=False) + "\n"
+        return json.dumps(as_json(advised), indent=2, ensure_ascii=True, allow_nan=False) + "\n"
     if form == "shell":
         from nccl_logscan.advise import shell  # noqa: PLC0415
 
