@@ -13,8 +13,8 @@ from nccl_logscan.configs.mappings.edits import Parser, Spot
 from nccl_logscan.configs.mappings.removal import entries_removed
 from nccl_logscan.configs.mappings.tree import Mapping, Sequence, descendants
 from nccl_logscan.configs.model import Config, Placed
+from nccl_logscan.configs.proof import adds_just, changes_just, in_condition
 from nccl_logscan.configs.read import read_text, syntax_named
-from nccl_logscan.configs.tried import adds_just, changes_just, in_condition
 
 
 def inner_edit(config: Config, parse: Parser, placed: Placed, value: str | None) -> Edit | None:
@@ -44,7 +44,7 @@ def inner_addition(config: Config, parse: Parser, kind: Kind, name: str, value: 
             continue
         edit = syntax_named(text.syntax).add(text, kind, name, value)
         outer = _carried(config, parse, inner, edit) if edit else None
-        if outer and not in_condition(config.data, outer.end) and adds_just(config, outer, name, value, 1):
+        if outer and not in_condition(config.data, outer.end) and adds_just(config, outer, name, value):
             return outer
     return None
 

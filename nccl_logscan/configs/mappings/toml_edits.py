@@ -12,7 +12,7 @@ from nccl_logscan.configs.mappings.edits import TREE_FORMS, Parser, entry_of, si
 from nccl_logscan.configs.mappings.removal import emptied, out_of_block, out_of_flow
 from nccl_logscan.configs.mappings.tree import Mapping, Node, Scalar, descendants
 from nccl_logscan.configs.model import Config, Placed
-from nccl_logscan.configs.tried import adds_just, changes_just
+from nccl_logscan.configs.proof import adds_just, changes_just
 
 _LITERAL = re.compile(r"[+-]?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
@@ -90,7 +90,7 @@ def _variable(config: Config, parse: Parser, name: str, value: str) -> Edit | No
 
 
 def _tried(config: Config, edit: Edit | None, name: str, value: str) -> Edit | None:
-    return edit if edit and adds_just(config, edit, name, value, 1) else None
+    return edit if edit and adds_just(config, edit, name, value) else None
 
 
 def _behind(data: bytes, home: Mapping, key: str, text: bytes | None) -> Edit | None:

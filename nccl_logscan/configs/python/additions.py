@@ -11,9 +11,9 @@ from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.mappings.insertion import appended
 from nccl_logscan.configs.mappings.variable_names import is_telling
 from nccl_logscan.configs.model import Config, Form
+from nccl_logscan.configs.proof import adds_just
 from nccl_logscan.configs.python.edits import compiles_as_before, entries, literal, node_at
 from nccl_logscan.configs.python.tree import dotted, parsed, telling_nodes
-from nccl_logscan.configs.tried import adds_just
 
 _KEYWORD = re.compile(r"(\w+)\((\w+)=\)")
 _SOURCE = re.compile(r"-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|(?:\w+\.)*timedelta\([\w=\s.,*]{1,80}\)|True|False|None")
@@ -33,7 +33,7 @@ def added(config: Config, kind: Kind, name: str, value: str) -> Edit | None:
         return None
     if edit is None or not compiles_as_before(config.data, edit):
         return None
-    return edit if adds_just(config, edit, name, meant.lower() if meant in _CONSTANTS.values() else value, 1) else None
+    return edit if adds_just(config, edit, name, meant.lower() if meant in _CONSTANTS.values() else value) else None
 
 
 def _keyword(config: Config, name: str, value: str) -> Edit | None:

@@ -13,8 +13,8 @@ from nccl_logscan.configs.edit import Edit, applied
 from nccl_logscan.configs.mappings.removal import out_of_flow
 from nccl_logscan.configs.mappings.tree import Node, Sequence
 from nccl_logscan.configs.model import Config, Form, Placed
+from nccl_logscan.configs.proof import changes_just
 from nccl_logscan.configs.python.tree import parsed
-from nccl_logscan.configs.tried import changes_just
 
 _STRING = re.compile(r"([rRuUbB]*)(\"\"\"|'''|\"|')")
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?")

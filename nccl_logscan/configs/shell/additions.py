@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.catalogue.versions import within
-from nccl_logscan.configs.edit import Edit, applied
+from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.frameworks import HYDRA
 from nccl_logscan.configs.model import Config, Form, Forwards, Launch, Placed
+from nccl_logscan.configs.proof import adds_just
 from nccl_logscan.configs.shell.program_args import hydra_value
-from nccl_logscan.configs.shell.reading import collected, read_script
+from nccl_logscan.configs.shell.reading import collected
 from nccl_logscan.configs.shell.script import Script
 from nccl_logscan.configs.shell.words import Command, Word
 from nccl_logscan.position import Span
@@ -50,7 +51,7 @@ def added(config: Config, kind: Kind, name: str, value: str) -> Edit | None:
         return None
     script = collected(config.name, config.data)
     edit = _edit(script, config, kind, name, value)
-    return edit if edit and _only_adds(config, edit, name, value) else None
+    return edit if edit and adds_just(config, edit, name, value or "true") else None
 
 
 def _edit(script: Script, config: Config, kind: Kind, name: str, value: str) -> Edit | None:
@@ -375,23 +376,3 @@ def _after(script: Script, command: Command, word: Word, text: str, *, own: bool
 def _separators(text: str, words: Sequence[Word], last: int) -> Iterator[str]:
     for at in range(last):
         yield text[words[at].end : words[at + 1].start]
-
-
-def _only_adds(config: Config, edit: Edit, name: str, value: str) -> bool:
-    """Return whether the script with the edit made says what it said and this besides."""
-    after = read_script(config.name, applied(config.data, (edit,)))
-    before = [_fact(placed) for placed in config.settings]
-    found = [_fact(placed) for placed in after.settings]
-    wanted = value or "true"
-    new = list(found)
-    for fact in before:
-        if fact in new:
-            new.remove(fact)
-        elif not (fact[2] in {"assignment", "flag", "export"} and any(other[0] == fact[0] for other in new)):
-            return False
-    plain = name.partition("env_vars.")[2] or name
-    return any(fact[0] in {name, plain} and fact[1] == wanted for fact in new) and after.faults == config.faults
-
-
-def _fact(placed: Placed) -> tuple[str, str | None, str, str | None]:
-    return placed.name, placed.value, placed.form.value, placed.program

@@ -7,18 +7,16 @@ the setting meant.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 
-from nccl_logscan.configs.edit import Edit, applied
+from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Config, Form, Placed
+from nccl_logscan.configs.proof import changes_just
 from nccl_logscan.configs.shell.here_documents import Document, edit_within
-from nccl_logscan.configs.shell.reading import collected, read_script
+from nccl_logscan.configs.shell.reading import collected
 from nccl_logscan.configs.shell.script import OPTION_TEXT, Script
 from nccl_logscan.configs.shell.words import Command, Word
 from nccl_logscan.position import Span
-
-Fact = tuple[str, str | None, Form, str | None, str | None]
 
 _BARE = re.compile(r"[A-Za-z0-9_@%+=:,./^-]+", re.ASCII)
 _DEFAULT = re.compile(r"""("?)\$\{\w+:?[-=]("[^"]*"|'[^']*'|[^}]*)\}\1""", re.ASCII)
@@ -34,7 +32,7 @@ def changed(config: Config, placed: Placed, value: str) -> Edit | None:
     if {"\0", "\n", "\r"} & set(value):
         return None
     edit = _changed(config, placed, value)
-    return edit if edit and _says(config, edit, placed, value) else None
+    return edit if edit and changes_just(config, edit, placed, value) else None
 
 
 def _changed(config: Config, placed: Placed, value: str) -> Edit | None:  # noqa: PLR0911 - a return per kind of place
@@ -128,7 +126,7 @@ def removed(config: Config, placed: Placed) -> Edit | None:
     """Return the edit that takes a setting out with what belongs to it: its line, its comma, its continuation."""
     script = collected(config.name, config.data)
     edit = _removal(script, config, placed)
-    return edit if edit and _says(config, edit, placed, None) else None
+    return edit if edit and changes_just(config, edit, placed, None) else None
 
 
 def _removal(script: Script, config: Config, placed: Placed) -> Edit | None:  # noqa: PLR0911 - a return per kind of place
@@ -274,49 +272,3 @@ def _words_removed(config: Config, text: str, siblings: list[Word], words: list[
 def _ends_command(text: str, line: Span, rest: str) -> bool:
     """Return whether the line is the last of a command that goes on over lines: the one before then ends it."""
     return rest != "\\" and text[: line.start].rstrip("\r\n")[-1:] == "\\"
-
-
-# Proof
-
-
-def _says(config: Config, edit: Edit, placed: Placed, value: str | None) -> bool:
-    """Return whether the script with the edit made says the same as before, but for this setting."""
-    after = read_script(config.name, applied(config.data, (edit,)))
-    meant = {id(other) for other in config.settings if other == placed or _written_together(other, placed)}
-    if value is None:
-        expected = [_fact(other) for other in config.settings if id(other) not in meant]
-        enclosing = [other for other in config.settings if _encloses(other, placed)]
-        bare = (placed.name, None, Form.EXPORT)
-        found = [fact for fact in map(_fact, after.settings) if fact[:3] != bare or fact in expected]
-        if enclosing:
-            names = {other.name for other in enclosing}
-            expected = [fact for fact in expected if fact[0] not in names]
-            found = [fact for fact in found if fact[0] not in names]
-        return _like(found, expected) and after.faults == config.faults
-    expected = [_fact(replace(other, value=value)) if id(other) in meant else _fact(other) for other in config.settings]
-    holding = {other.name for other in config.settings if _encloses(other, placed)}
-    return _like(
-        [fact for fact in map(_fact, after.settings) if fact[0] not in holding],
-        [fact for fact in expected if fact[0] not in holding],
-    ) and len(after.settings) == len(config.settings)
-
-
-def _like(found: Sequence[Fact], expected: Sequence[Fact]) -> bool:
-    return list(found) == list(expected)
-
-
-def _written_together(other: Placed, placed: Placed) -> bool:
-    """Return whether two settings are the same bytes: an override, and the variable that it gives to Ray's workers."""
-    forms = {Form.OVERRIDE, Form.RUNTIME_ENV}
-    return other.span == placed.span and other.form in forms and placed.form in forms
-
-
-def _encloses(other: Placed, placed: Placed) -> bool:
-    """Return whether a setting's value holds another setting: the string of options, the list of --export."""
-    if other == placed or other.value_span in {None, placed.value_span}:
-        return False
-    return other.span.start <= placed.span.start and placed.span.end <= other.span.end
-
-
-def _fact(placed: Placed) -> Fact:
-    return placed.name, placed.value, placed.form, placed.program, placed.mark
