@@ -13,6 +13,7 @@ from nccl_logscan.configs.diff import diff_of_edits
 from nccl_logscan.configs.edit import Edit, applied, composed
 from nccl_logscan.configs.model import Config, Form, Placed
 from nccl_logscan.configs.read import syntax_named
+from nccl_logscan.configs.secrets import holds_secret, hunks_of
 from nccl_logscan.lint.model import Check, Remark, Severity, Versions
 from nccl_logscan.lint.run import lint
 
@@ -88,7 +89,8 @@ def _cleaned(advised: Advised, draft: _Draft, reasons: list[str]) -> _Draft:
 def _shown(draft: _Draft, may_show: Callable[[str], bool]) -> bytes | None:
     for context in _CONTEXTS:
         diff = diff_of_edits(draft.before.name, draft.before.data, draft.edits, context)
-        if all(may_show(line) for line in diff.decode("utf-8", "replace").split("\n")):
+        text = diff.decode("utf-8", "replace")
+        if all(map(may_show, text.split("\n"))) and not holds_secret(draft.before, hunks_of(text), may_show):
             return diff
     return None
 
@@ -96,7 +98,7 @@ def _shown(draft: _Draft, may_show: Callable[[str], bool]) -> bytes | None:
 def _edits(advised: Advised, config: Config) -> Iterator[tuple[tuple[Edit, ...], str]]:
     yield from _removals(advised, config)
     for remark in _remarks(advised, config):
-        if remark.check in _DEAD and remark.fix:
+        if remark.check in _DEAD and remark.fix and not _stays(advised, remark.name):
             yield remark.fix, f"{remark.name}: {remark.problem} ({remark.source})"
     yield from _corrections(advised, config)
 
@@ -125,6 +127,10 @@ def _goes(row: Row, placed: Placed) -> bool:
     if row.mark in {Mark.HARMFUL, Mark.FOLKLORE}:
         return row.condemns(placed.value)
     return row.unexported and placed.form in _IN_THE_SHELL
+
+
+def _stays(advised: Advised, name: str) -> bool:
+    return any(advice.row.stays and advice.row.setting == name for advice in advised.advice)
 
 
 def _corrections(advised: Advised, config: Config) -> Iterator[tuple[tuple[Edit, ...], str]]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import BinaryIO
 
 from nccl_logscan.configs.model import Config
@@ -17,6 +17,8 @@ STDIN = "-"
 JOB_LIMIT = 8
 """So many named files are taken for one job's; with more of them (`*.sh`, a commit hook) each is judged by itself."""
 _PASSED_OVER = frozenset({".git", ".hg", ".svn", "__pycache__", "node_modules", ".venv", "venv", ".tox", ".mypy_cache"})
+_OPEN_FILES = ("/dev/", "/proc/")
+"""Where a pipe is one that somebody writes to: `<(command)` of a shell."""
 _HINT = "give launch scripts, YAML, JSON, TOML, Python, Dockerfiles, .env files or nccl.conf"
 
 
@@ -55,7 +57,7 @@ def find_files(names: Sequence[str], stdin_name: str, stdin: BinaryIO | None) ->
     """
     found, together, seen = Files(), list[Config](), set[str]()
     for name in names:
-        if name != STDIN and Path(name).is_dir():
+        if name != STDIN and os.path.isdir(name):  # noqa: PTH112 - a Path raises for a name that is too long
             found.loose += [file for file in _files_in(name, found.problems) if _is_new(file, seen)]
         elif name == STDIN or _is_new(name, seen):
             _add(found, together, *_named(name, stdin_name, stdin, found.problems), is_named=True)
@@ -106,6 +108,8 @@ def _named(name: str, stdin_name: str, stdin: BinaryIO | None, problems: list[st
 
 
 def _read(name: str) -> bytes:
+    if stat.S_ISFIFO(os.stat(name).st_mode) and not name.startswith(_OPEN_FILES):  # noqa: PTH116 - as in _files_in
+        raise ValueError("it is a pipe; hand it over as standard input")
     with open(name, "rb") as file:  # noqa: PTH123 - as in _files_in
         return file.read(SIZE_LIMIT + 1)
 
@@ -129,7 +133,12 @@ def examine(names: Sequence[str], found: Files) -> None:
 
 
 def _files_in(folder: str, problems: list[str]) -> Iterator[str]:
-    """Yield the regular files below a folder, sorted; links to folders are not followed: some go in circles."""
+    """Yield the regular files below a folder, sorted.
+
+    Links to folders are not followed: some go in circles. Nor are links to files elsewhere: who lints a folder, or has
+    its files mended, means what is in it.
+    """
+    inside = os.path.join(os.path.realpath(folder), "")  # noqa: PTH118 - as below
 
     def refused(error: OSError) -> None:
         problems.append(f"cannot read {error.filename}: {(error.strerror or str(error)).lower()}")
@@ -138,6 +147,8 @@ def _files_in(folder: str, problems: list[str]) -> Iterator[str]:
         folders[:] = sorted(name for name in folders if name not in _PASSED_OVER)
         for name in sorted(names):
             path = os.path.join(place, name)  # noqa: PTH118 - a Path a file would cost more than its bytes' check
+            if os.path.islink(path) and not os.path.realpath(path).startswith(inside):  # noqa: PTH114 - as above
+                continue
             if os.path.isfile(path):  # noqa: PTH113 - as above
                 yield path
 

@@ -6,6 +6,7 @@ are, and it shows no line but those that an edit touches and those around them.
 
 from __future__ import annotations
 
+import posixpath
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -152,7 +153,8 @@ def _written(mark: bytes, line: bytes) -> bytes:
 
 def _quoted_path(side: str, name: str) -> bytes:
     """Return a file's name as it stands in the head of a diff, `a/` or `b/` before it."""
-    path = f"{side}{name.removeprefix('/')}".encode("utf-8", "surrogateescape")
+    # git takes no `./`, `//` or `..` within a path.
+    path = f"{side}{posixpath.normpath(name).lstrip('/')}".encode("utf-8", "surrogateescape")
     if not any(byte < 0x20 or byte in b'"\\' or byte > 0x7E for byte in path):
         # A tab ends a name that holds a space.
         return path + (b"\t" if b" " in path else b"")

@@ -12,6 +12,8 @@ from functools import cached_property
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.position import Position, Span
 
+BOM = b"\xef\xbb\xbf"
+"""UTF-8's byte order mark, which some editors write at the beginning of a file."""
 _LINE_FEED = re.compile(rb"\n")
 
 

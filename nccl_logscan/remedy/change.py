@@ -11,6 +11,7 @@ from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.diff import diff_of_edits
 from nccl_logscan.configs.edit import Edit, applied
 from nccl_logscan.configs.model import Config
+from nccl_logscan.configs.secrets import holds_secret, hunks_of
 from nccl_logscan.position import Position
 from nccl_logscan.remedy.circumstances import Circumstances, Standing, frameworks_of, takes_options_of
 from nccl_logscan.remedy.naming import Named
@@ -244,7 +245,9 @@ def diff_text(config: Config, edits: Sequence[Edit], may_show: Callable[[str], b
             text = data.decode("utf-8")
         except UnicodeDecodeError:
             return None
-        if len(text) <= _LONGEST_DIFF and "\r" not in text and all(map(may_show, text.split("\n"))):
+        if len(text) > _LONGEST_DIFF or "\r" in text or not all(map(may_show, text.split("\n"))):
+            continue
+        if not holds_secret(config, hunks_of(text), may_show):
             return text or None
     return None
 

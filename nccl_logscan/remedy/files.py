@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from nccl_logscan.catalogue.load import Catalogue
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.model import Config, Form, Placed
 from nccl_logscan.configs.syntax import Syntax
@@ -34,13 +33,6 @@ def syntaxes_of(configs: Sequence[Config]) -> Mapping[str, Syntax]:
     from nccl_logscan.configs.read import SYNTAXES  # noqa: PLC0415
 
     return {syntax.name: syntax for syntax in SYNTAXES}
-
-
-def concerns_training(config: Config, catalogue: Catalogue) -> bool:
-    """Return whether a file makes a setting that the catalogue knows, or starts processes."""
-    return bool(config.launches) or any(
-        catalogue.variable(placed.name) or catalogue.options_called(placed.name) for placed in config.settings
-    )
 
 
 def judged(job: Job, configs: Sequence[Config], may_show: Callable[[str], bool]) -> tuple[JudgedSetting, ...]:

@@ -119,3 +119,8 @@ def test_a_file_of_lines_all_alike_takes_no_longer_than_its_length_asks():
 
     assert diff.count(b"\n-export A=1") == 50_001
     assert time.perf_counter() - start < 10
+
+
+@pytest.mark.parametrize("name", ["./run.sh", "run.sh", ".//run.sh", "sub/../run.sh", "/run.sh"])
+def test_a_path_is_written_as_git_takes_it(name):
+    assert diff_of_edits(name, b"a\n", [Edit(0, 1, b"b")]).startswith(b"--- a/run.sh\n+++ b/run.sh\n")
