@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import PurePath
 
 from nccl_logscan.catalogue.model import Kind
-from nccl_logscan.configs.edit import Edit
+from nccl_logscan.configs.edit import Edit, lines_put
 from nccl_logscan.configs.embedded.splice import Piece, Splice, script_in, shell_script, words_in
 from nccl_logscan.configs.embedded.texts import Inner, read_inner
 from nccl_logscan.configs.mappings.tree import Scalar, Sequence
@@ -139,11 +139,9 @@ class Dockerfile:
         if last is None:
             return None
         data = config.data
-        ending = b"\r\n" if b"\r\n" in data else b"\n"
         at = config.lines.whole_lines(Span(last.start, last.end)).end
-        opening = b"" if data[at - 1 : at] == b"\n" else ending
         word = b"env" if data[last.start : last.start + 3] == b"env" else b"ENV"
-        edit = Edit(at, at, opening + word + b" " + name.encode() + b"=" + text + (b"" if opening else ending))
+        edit = lines_put(data, at, [word + b" " + name.encode() + b"=" + text])
         return edit if adds_just(config, edit, name, value) else None
 
 

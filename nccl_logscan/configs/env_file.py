@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from nccl_logscan.catalogue.model import Kind
-from nccl_logscan.configs.edit import Edit
+from nccl_logscan.configs.edit import Edit, lines_put
 from nccl_logscan.configs.model import BOM, Config, Form, LineIndex, Placed
 from nccl_logscan.position import Span
 
@@ -60,10 +60,8 @@ class EnvFile:
         data = config.data
         last = config.settings[-1].span if config.settings else None
         export = "export " if last and data[last.start : last.end].startswith(b"export") else ""
-        ending = b"\r\n" if b"\r\n" in data else b"\n"
         at = config.lines.whole_lines(last).end if last else len(data)
-        opening = ending if at and data[at - 1 : at] != b"\n" else b""
-        return Edit(at, at, opening + f"{export}{name}={text}".encode() + ending)
+        return lines_put(data, at, [f"{export}{name}={text}".encode()], closed=True)
 
 
 def settings_of_lines(name: str, data: bytes, lines: LineIndex, form: Form = Form.ENV_FILE) -> Iterator[Placed]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from nccl_logscan.catalogue.model import Kind
-from nccl_logscan.configs.edit import Edit
+from nccl_logscan.configs.edit import Edit, lines_put
 from nccl_logscan.configs.model import Config, Form, LineIndex, Placed
 from nccl_logscan.position import Span
 
@@ -51,10 +51,7 @@ class NcclConf:
         """Return the edit that appends a line; None for what is no variable."""
         if kind is not Kind.ENV or not _fits(value):
             return None
-        at = len(config.data)
-        ending = b"\r\n" if b"\r\n" in config.data else b"\n"
-        opening = ending if config.data and not config.data.endswith(b"\n") else b""
-        return Edit(at, at, opening + f"{name}={value}".encode() + ending)
+        return lines_put(config.data, len(config.data), [f"{name}={value}".encode()], closed=True)
 
 
 def _fits(value: str) -> bool:

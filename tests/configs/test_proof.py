@@ -13,17 +13,17 @@ def of(data, old, new):
     return Edit(data.index(old), data.index(old) + len(old), new)
 
 
-def proves_change(name, text, key, old, new, value):
-    config = read(name, text)
+def proves_change(file, key, old, new, value):
+    config = read(*file)
     return changes_just(config, of(config.data, old, new), setting(config, key), value)
 
 
-def proves_addition(name, text, old, new, key, value, times=1):
-    config = read(name, text)
-    return adds_just(config, of(config.data, old, new), key, value, times)
+def proves_addition(file, old, new, made, times=1):
+    config = read(*file)
+    return adds_just(config, of(config.data, old, new), *made, times)
 
 
-TWO = "export A=1\nexport B=2\npython t.py\n"
+TWO = "x.sh", "export A=1\nexport B=2\npython t.py\n"
 
 
 @pytest.mark.parametrize(
@@ -45,25 +45,25 @@ TWO = "export A=1\nexport B=2\npython t.py\n"
     ],
 )
 def test_a_change_is_of_one_setting_to_one_value(old, new, value, proved):
-    assert proves_change("x.sh", TWO, "A", old, new, value) is proved
+    assert proves_change(TWO, "A", old, new, value) is proved
 
 
 def test_one_of_two_alike_goes_alone():
-    text = "env:\n- name: A\n  value: x\n- name: B\n  value: x\n"
-    assert proves_change("x.yaml", text, "A", b"- name: A\n  value: x\n", b"", None)
-    assert not proves_change("x.yaml", text, "A", b"- name: A\n  value: x\n- name: B\n", b"- name: B\n", "x")
+    file = "x.yaml", "env:\n- name: A\n  value: x\n- name: B\n  value: x\n"
+    assert proves_change(file, "A", b"- name: A\n  value: x\n", b"", None)
+    assert not proves_change(file, "A", b"- name: A\n  value: x\n- name: B\n", b"- name: B\n", "x")
 
 
 def test_what_holds_a_setting_changes_with_it():
-    text = "srun --export=ALL,A=1 python t.py\n"
-    assert proves_change("x.sh", text, "A", b"A=1", b"A=2", "2")
-    assert proves_addition("x.sh", text, b"A=1", b"A=1,B=2", "B", "2")
+    file = "x.sh", "srun --export=ALL,A=1 python t.py\n"
+    assert proves_change(file, "A", b"A=1", b"A=2", "2")
+    assert proves_addition(file, b"A=1", b"A=1,B=2", ("B", "2"))
 
 
 def test_an_override_and_the_variable_that_it_sets_are_one():
-    text = "python3 -m verl.trainer.main_ppo a.b=c +ray_kwargs.ray_init.runtime_env.env_vars.A=x\n"
-    assert proves_change("x.sh", text, "A", b"vars.A=x", b"vars.A=y", "y")
-    assert proves_addition("x.sh", text, b"A=x", b"A=x +ray_kwargs.ray_init.runtime_env.env_vars.B=z", "B", "z")
+    file = "x.sh", "python3 -m verl.trainer.main_ppo a.b=c +ray_kwargs.ray_init.runtime_env.env_vars.A=x\n"
+    assert proves_change(file, "A", b"vars.A=x", b"vars.A=y", "y")
+    assert proves_addition(file, b"A=x", b"A=x +ray_kwargs.ray_init.runtime_env.env_vars.B=z", ("B", "z"))
 
 
 @pytest.mark.parametrize(
@@ -79,4 +79,4 @@ def test_an_override_and_the_variable_that_it_sets_are_one():
     ],
 )
 def test_an_addition_sets_one_thing_more_so_often(old, new, times, proved):
-    assert proves_addition("x.sh", TWO, old, new, "C", "3", times) is proved
+    assert proves_addition(TWO, old, new, ("C", "3"), times) is proved

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.catalogue.versions import within
-from nccl_logscan.configs.edit import Edit
+from nccl_logscan.configs.edit import Edit, lines_put
 from nccl_logscan.configs.frameworks import HYDRA
 from nccl_logscan.configs.model import Config, Form, Forwards, Launch, Placed
 from nccl_logscan.configs.proof import adds_just
@@ -212,7 +212,7 @@ def _export(script: Script, config: Config, name: str, value: str, launch: int |
     line = f"export {name}={quoted}"
     beside = _export_beside(script, config, name, len(script.text) if launch is None else launch)
     if beside is not None:
-        return _new_line(config, _line_end(config, beside), line)
+        return lines_put(config.data, _line_end(config, beside), [line.encode()])
     return None if launch is None else _before_launch(script, config, line)
 
 
@@ -272,14 +272,7 @@ def _before_launch(script: Script, config: Config, line: str) -> Edit | None:
     indent = script.text[at : command.words[0].start]
     if indent.strip() or script.text[:at].rstrip("\r\n")[-1:] == "\\":
         return None
-    return _new_line(config, at, indent + line)
-
-
-def _new_line(config: Config, at: int, line: str) -> Edit:
-    ending = b"\r\n" if b"\r\n" in config.data[:4096] else b"\n"
-    if at and config.data[at - 1 : at] != b"\n":
-        return Edit(at, at, ending + line.encode())
-    return Edit(at, at, line.encode() + ending)
+    return lines_put(config.data, at, [(indent + line).encode()])
 
 
 def _quoted(value: str, command: Command | None) -> str | None:
@@ -325,7 +318,8 @@ def _slurm_flag(script: Script, config: Config, name: str, value: str) -> Edit |
     if not _BARE.fullmatch(value) and value:
         return None
     end = config.lines.whole_lines(Span(last, last + 1)).end
-    return _new_line(config, end, f"#SBATCH {name}" + (f"={value}" if value not in {"", "true"} else ""))
+    given = f"={value}" if value not in {"", "true"} else ""
+    return lines_put(config.data, end, [f"#SBATCH {name}{given}".encode()])
 
 
 def _launcher_flag(script: Script, config: Config, programs: Iterable[str], name: str, value: str) -> Edit | None:
