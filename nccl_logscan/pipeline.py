@@ -46,7 +46,7 @@ from nccl_logscan.remedy.circumstances import Circumstances
 from nccl_logscan.remedy.files import judged, read_configs, syntaxes_of
 from nccl_logscan.remedy.found import is_of_another_job, sets_a_job_up
 from nccl_logscan.remedy.plan import make_plan
-from nccl_logscan.report.redact import redact
+from nccl_logscan.report.redact import holds_no_secret
 from nccl_logscan.rulebook.load import builtin_rulebook
 from nccl_logscan.rulebook.rule import Rulebook
 from nccl_logscan.sources import Kind, Limits, kind_of, open_sources
@@ -337,7 +337,7 @@ class _Run:
             notes=(*_remarks_on(files, sources, around), *self._notes(sources)),
             rulebook_digest=self.rulebook.digest,
             rules_used={finding.rule.id: finding.rule for finding in findings},
-            judged=judged(job, around.configs, _may_show),
+            judged=judged(job, around.configs, holds_no_secret),
         )
 
     def _scene(self) -> Scene:
@@ -442,17 +442,13 @@ def _circumstances(job: Job, files: _Files) -> Circumstances:
     own = [config for config in found if sets_a_job_up(config, known) and not is_of_another_job(config, job)]
     configs = (*named, *own)
     names = frozenset(config.name for config in found)
-    return Circumstances(job, configs, syntaxes_of(configs), known, _may_show, names)
+    return Circumstances(job, configs, syntaxes_of(configs), known, holds_no_secret, names)
 
 
 def _whole(sources: Sequence[LineSource]) -> Mapping[str, bytes]:
     """Return the contents of files; of one that is too long nothing, since a change of it could not be shown."""
     read = [(source, source.content()) for source in sources]
     return {source.name: content for source, content in read if source.note is None}
-
-
-def _may_show(line: str) -> bool:
-    return redact(line) == line
 
 
 def _inputs(sources: Sequence[LineSource], files: _Files, around: Circumstances) -> Iterator[ScannedInput]:
