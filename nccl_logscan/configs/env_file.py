@@ -14,6 +14,7 @@ from pathlib import PurePath
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.edit import Edit, lines_put
 from nccl_logscan.configs.model import BOM, Config, Form, LineIndex, Placed
+from nccl_logscan.configs.proof import adds_just, changes_just
 from nccl_logscan.position import Span
 
 _LINE = re.compile(
@@ -44,13 +45,17 @@ class EnvFile:
             return None
         written = config.data[placed.value_span.start : placed.value_span.end]
         text = _written(value, written[:1].decode("latin-1"))
-        return None if text is None else Edit(placed.value_span.start, placed.value_span.end, text.encode())
+        if text is None:
+            return None
+        edit = Edit(placed.value_span.start, placed.value_span.end, text.encode())
+        return edit if changes_just(config, edit, placed, value) else None
 
     def remove(self, config: Config, placed: Placed) -> Edit | None:
         """Return the edit that takes the line out."""
         line = config.lines.whole_lines(placed.span)
         is_marked = line.start == 0 and config.data.startswith(BOM)
-        return Edit(len(BOM) if is_marked else line.start, line.end, b"")
+        edit = Edit(len(BOM) if is_marked else line.start, line.end, b"")
+        return edit if changes_just(config, edit, placed, None) else None
 
     def add(self, config: Config, kind: Kind, name: str, value: str) -> Edit | None:
         """Return the edit that appends a line, with `export` where the last one has it; None for no variable."""
@@ -61,7 +66,8 @@ class EnvFile:
         last = config.settings[-1].span if config.settings else None
         export = "export " if last and data[last.start : last.end].startswith(b"export") else ""
         at = config.lines.whole_lines(last).end if last else len(data)
-        return lines_put(data, at, [f"{export}{name}={text}".encode()], closed=True)
+        edit = lines_put(data, at, [f"{export}{name}={text}".encode()], closed=True)
+        return edit if adds_just(config, edit, name, value) else None
 
 
 def settings_of_lines(name: str, data: bytes, lines: LineIndex, form: Form = Form.ENV_FILE) -> Iterator[Placed]:

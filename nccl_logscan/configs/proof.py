@@ -79,12 +79,12 @@ def in_condition(data: bytes, at: int) -> bool:
 
 
 def _compared(config: Config, edit: Edit) -> tuple[Counter[_Said], Counter[_Said]]:
-    """Return which settings the edit takes away and which it brings; a new fault counts as both."""
+    """Return which settings the edit takes away and which it brings; where it makes a fault, all of them."""
     from nccl_logscan.configs.read import syntax_named  # noqa: PLC0415 - the registry imports the syntaxes
 
     after = syntax_named(config.syntax).read(config.name, applied(config.data, [edit]))
     old, new = _said_of(config.settings), _said_of(after.settings)
-    if len(after.faults) != len(config.faults):
+    if len(after.faults) > len(config.faults):
         return old, new
     return old - new, new - old
 

@@ -13,14 +13,13 @@ from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Config, Form, Placed
 from nccl_logscan.configs.proof import changes_just
 from nccl_logscan.configs.shell.here_documents import Document, edit_within
+from nccl_logscan.configs.shell.quoting import BARE, SPECIAL, quoted
 from nccl_logscan.configs.shell.reading import collected
 from nccl_logscan.configs.shell.script import OPTION_TEXT, Script
 from nccl_logscan.configs.shell.words import Command, Word
 from nccl_logscan.position import Span
 
-_BARE = re.compile(r"[A-Za-z0-9_@%+=:,./^-]+", re.ASCII)
 _DEFAULT = re.compile(r"""("?)\$\{\w+:?[-=]("[^"]*"|'[^']*'|[^}]*)\}\1""", re.ASCII)
-_SPECIAL = frozenset("\\$`\"'!")
 _BLANK = " \t\r"
 _OPENERS = frozenset({"then", "else", "elif", "do", "{", "(", "if", "while", "until", "!", "time"})
 _JOINED = frozenset({"&&", "||", "|", "|&"})
@@ -38,7 +37,7 @@ def changed(config: Config, placed: Placed, value: str) -> Edit | None:
 def _changed(config: Config, placed: Placed, value: str) -> Edit | None:  # noqa: PLR0911 - a return per kind of place
     span = placed.value_span
     if span is None:
-        if placed.form is Form.LAUNCHER_OPTION and placed.kind.value == "env" and _BARE.fullmatch(value):
+        if placed.form is Form.LAUNCHER_OPTION and placed.kind.value == "env" and BARE.fullmatch(value):
             return Edit(placed.span.end, placed.span.end, f"={value}".encode())
         return None
     script = collected(config.name, config.data)
@@ -50,16 +49,16 @@ def _changed(config: Config, placed: Placed, value: str) -> Edit | None:  # noqa
     default = _DEFAULT.fullmatch(raw)
     if default:
         start, end = span.start + default.start(2), span.start + default.end(2)
-        return Edit(start, end, value.encode()) if _BARE.fullmatch(value) else None
+        return Edit(start, end, value.encode()) if BARE.fullmatch(value) else None
     if _in_comment(script, span) or _is_line(config, placed):
-        return Edit(span.start, span.end, value.encode()) if _BARE.fullmatch(value) else None
+        return Edit(span.start, span.end, value.encode()) if BARE.fullmatch(value) else None
     command, word = _word_at(script, span)
     if command is None or word is None:
         return None
     opening = text[word.start]
     own = opening if opening in "\"'" and word.start < span.start and span.end < word.end else ""
-    quoted = _as_written(value, raw, command.unit.quotes, own, placed)
-    return None if quoted is None else Edit(span.start, span.end, quoted.encode())
+    written = _as_written(value, raw, command.unit.quotes, own, placed)
+    return None if written is None else Edit(span.start, span.end, written.encode())
 
 
 def _word_at(script: Script, span: Span) -> tuple[Command | None, Word | None]:
@@ -87,31 +86,20 @@ def _as_written(value: str, raw: str, around: str, own: str, placed: Placed) -> 
     if placed.form in {Form.OVERRIDE, Form.RUNTIME_ENV}:
         return _override_written(value, raw, around + own)
     if placed.form is Form.FLAG and raw[:1] not in {"'", '"'} and (" " in value or len(raw.split()) > 1):
-        return value if all(_BARE.fullmatch(part) for part in value.split(" ")) else None
+        return value if all(BARE.fullmatch(part) for part in value.split(" ")) else None
     if own:
-        return value if _BARE.fullmatch(value) or (not around and not _SPECIAL & set(value)) else None
-    quoted = raw[:1] in {"'", '"'}
-    for quote in (raw[:1], '"', "'") if quoted else ("", '"', "'"):
-        written = _quoted(value, quote, around)
+        return value if BARE.fullmatch(value) or (not around and not SPECIAL & set(value)) else None
+    has_quotes = raw[:1] in {"'", '"'}
+    for quote in (raw[:1], '"', "'") if has_quotes else ("", '"', "'"):
+        written = quoted(value, quote, around)
         if written is not None:
             return written
     return None
 
 
-def _quoted(value: str, quote: str, around: str) -> str | None:
-    """Return a value in quotes of a kind ("" for none), where it may stand so inside of those around it."""
-    if quote == "":
-        return value if _BARE.fullmatch(value) else None
-    if {quote, "\\"} & set(value) or (quote == '"' and {"$", "`", "!"} & set(value)):
-        return None
-    if around and (quote in around or _SPECIAL & set(value)):
-        return None
-    return f"{quote}{value}{quote}"
-
-
 def _override_written(value: str, raw: str, around: str) -> str | None:
     """Return a value of Hydra's: text stays in the quotes that Hydra sees, and those that the shell sees stay."""
-    if not _BARE.fullmatch(value):
+    if not BARE.fullmatch(value):
         return None
     bare = raw.strip("\\\"'")
     if not bare or raw.count(bare) != 1 or "$" in bare:
