@@ -15,9 +15,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import BinaryIO, Protocol, TypeVar
+from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeVar
 
-from nccl_logscan.catalogue.load import catalogue
 from nccl_logscan.diagnosis.attempts import Attempts
 from nccl_logscan.diagnosis.clocks import Clocks
 from nccl_logscan.diagnosis.detectors import DETECTORS, Detector
@@ -42,9 +41,6 @@ from nccl_logscan.events.model import Event
 from nccl_logscan.lines import Peeler
 from nccl_logscan.position import Position
 from nccl_logscan.recorder.read import DumpError, read_dump
-from nccl_logscan.remedy.circumstances import Circumstances
-from nccl_logscan.remedy.files import concerns_training, judged, read_configs, syntaxes_of
-from nccl_logscan.remedy.plan import make_plan
 from nccl_logscan.report.redact import redact
 from nccl_logscan.rulebook.load import builtin_rulebook
 from nccl_logscan.rulebook.rule import Rulebook
@@ -53,6 +49,10 @@ from nccl_logscan.sources.beside import configs_beside, given_configs
 from nccl_logscan.sources.line_source import LineSource, TextSource
 from nccl_logscan.sources.raw import RawLine
 from nccl_logscan.taxonomy import Role
+
+if TYPE_CHECKING:
+    from nccl_logscan.configs.model import Config
+    from nccl_logscan.diagnosis.verdict import Diagnosis, JudgedSetting, PlannedStep
 
 _MEMO = 4_096
 _PROGRESS_LINES = 16_384
@@ -310,21 +310,21 @@ class _Run:
         unexplained = not all(self.endings.went_on_after(*last) for last in self.unclaimed.last.items())
         diagnosis = diagnose(scene, torn=torn, unexplained=unexplained)
         job = self.job.conclude()
-        around = _circumstances(job, files)
+        configs = _configs_of(files)
         return ScanResult(
             diagnosis=diagnosis,
             findings=findings,
-            plan=make_plan(diagnosis, around),
+            plan=_plan(diagnosis, job, configs, files),
             timeline=self.timeline.conclude(findings, self.identity, self.clocks),
             standings=self._hang().standings(self.identity, scene.recordings),
             job=job,
             coverage=self._coverage(_logs_among(sources), time.perf_counter() - started),
             unclaimed=self.unclaimed.conclude(),
-            inputs=tuple(_inputs(sources, files, around)),
+            inputs=tuple(_inputs(sources, files, configs)),
             notes=(*self._notes(sources), *_remarks_on(files.named, sources)),
             rulebook_digest=self.rulebook.digest,
             rules_used={finding.rule.id: finding.rule for finding in findings},
-            judged=judged(job, around.configs, _may_show),
+            judged=_judged(job, configs),
         )
 
     def _scene(self) -> Scene:
@@ -416,13 +416,40 @@ def _remarks_on(files: Sequence[LineSource], sources: Sequence[LineSource]) -> I
     yield from (f"{file.name} {file.note}" for file in files if file.note is not None and file.name not in inputs)
 
 
-def _circumstances(job: Job, files: _Files) -> Circumstances:
+# What reads files and advises is imported where there is a file or something to advise on: a healthy log has neither.
+
+
+def _configs_of(files: _Files) -> tuple[Config, ...]:
     """Read the configuration files; of those found beside a log only such as concern training are kept."""
-    named, beside = (read_configs(_whole(sources)) for sources in (files.named, files.beside))
+    named, beside = _whole(files.named), _whole(files.beside)
+    if not named and not beside:
+        return ()
+    from nccl_logscan.catalogue.load import catalogue  # noqa: PLC0415
+    from nccl_logscan.remedy.files import concerns_training, may_concern_training, read_configs  # noqa: PLC0415
+
     known = catalogue()
-    configs = (*named, *(config for config in beside if concerns_training(config, known)))
-    found = frozenset(config.name for config in beside)
-    return Circumstances(job, configs, syntaxes_of(configs), known, _may_show, found)
+    likely = {name: data for name, data in beside.items() if may_concern_training(data, known)}
+    return (*read_configs(named), *(config for config in read_configs(likely) if concerns_training(config, known)))
+
+
+def _plan(diagnosis: Diagnosis, job: Job, configs: tuple[Config, ...], files: _Files) -> tuple[PlannedStep, ...]:
+    if diagnosis.finding is None:
+        return ()
+    from nccl_logscan.remedy.circumstances import Circumstances  # noqa: PLC0415
+    from nccl_logscan.remedy.files import syntaxes_of  # noqa: PLC0415
+    from nccl_logscan.remedy.plan import make_plan  # noqa: PLC0415
+
+    found = frozenset(source.name for source in files.beside)
+    around = Circumstances(job, configs, syntaxes_of(configs), may_show=_may_show, found=found)
+    return make_plan(diagnosis, around)
+
+
+def _judged(job: Job, configs: tuple[Config, ...]) -> tuple[JudgedSetting, ...]:
+    if not configs and not job.settings:
+        return ()
+    from nccl_logscan.remedy.files import judged  # noqa: PLC0415
+
+    return judged(job, configs, _may_show)
 
 
 def _whole(sources: Sequence[LineSource]) -> Mapping[str, bytes]:
@@ -435,8 +462,8 @@ def _may_show(line: str) -> bool:
     return redact(line) == line
 
 
-def _inputs(sources: Sequence[LineSource], files: _Files, around: Circumstances) -> Iterator[ScannedInput]:
-    lines = {config.name: config.data.count(b"\n") for config in around.configs}
+def _inputs(sources: Sequence[LineSource], files: _Files, configs: tuple[Config, ...]) -> Iterator[ScannedInput]:
+    lines = {config.name: config.data.count(b"\n") for config in configs}
     shown = [*sources, *files.named, *(source for source in files.beside if source.name in lines)]
     for source in {source.name: source for source in shown}.values():
         count = lines.get(source.name, source.lines_read)

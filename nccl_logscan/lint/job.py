@@ -12,7 +12,7 @@ from nccl_logscan.catalogue.load import Catalogue, catalogue, written_form
 from nccl_logscan.catalogue.model import Kind, Option
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Config, Form, Placed
-from nccl_logscan.configs.read import syntax_named
+from nccl_logscan.configs.syntax import Syntax
 from nccl_logscan.lint.model import Check, Remark, Severity, Versions
 from nccl_logscan.position import Span
 
@@ -249,15 +249,21 @@ def added(made: Made) -> tuple[Edit, ...]:
     config, value = made.config, made.placed.value
     if config is None or value is None or not made.budget.allows(len(config.data)):
         return ()
-    edit = syntax_named(config.syntax).add(config, Kind.ENV, made.placed.name, value)
+    edit = _syntax_of(config).add(config, Kind.ENV, made.placed.name, value)
     return (edit,) if edit else ()
 
 
 def _syntax_edit(made: Made, value: str | None) -> Edit | None:
     if made.config is None or not made.budget.allows(len(made.config.data)):
         return None
-    syntax = syntax_named(made.config.syntax)
+    syntax = _syntax_of(made.config)
     return syntax.remove(made.config, made.placed) if value is None else syntax.change(made.config, made.placed, value)
+
+
+def _syntax_of(config: Config) -> Syntax:
+    from nccl_logscan.configs.read import syntax_named  # noqa: PLC0415 - a log's settings need no syntax
+
+    return syntax_named(config.syntax)
 
 
 def _columns(made: Made, *, marks_value: bool) -> tuple[int, int]:

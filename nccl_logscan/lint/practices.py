@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 
 from nccl_logscan.catalogue.load import catalogue
 from nccl_logscan.catalogue.model import Practice
@@ -36,8 +36,7 @@ def check_practices(job: Job) -> Iterator[Remark]:
 
     Of what is said of one setting the weightiest is: that it contradicts another one before that it is left over.
     """
-    by_name = _by_name()
-    relevant = [prepared for name in job.by_name for prepared in by_name.get(name, ())]
+    relevant = [prepared for name in job.by_name for prepared in _about(name)]
     if not relevant:
         return
     surroundings = Surroundings(job)
@@ -53,21 +52,21 @@ def check_practices(job: Job) -> Iterator[Remark]:
                 said |= {(made.placed.at.source, condition.name) for condition in prepared.practice.when}
 
 
-@cache
-def _by_name() -> dict[str, tuple[_Prepared, ...]]:
-    """Return the practices by the setting that they are about."""
-    found: dict[str, list[_Prepared]] = {}
-    for number, practice in enumerate(catalogue().practices):
-        check = Check(practice.check)
-        names = {
-            name
-            for condition in practice.when
-            for name in (condition.name, condition.above_setting, condition.below_setting, condition.times)
-            if name is not None
-        }
-        prepared = _Prepared((_ORDER.get(check, 0), number), check, practice, tuple(sorted(names)))
-        found.setdefault(practice.when[0].name, []).append(prepared)
-    return {name: tuple(all_prepared) for name, all_prepared in found.items()}
+@lru_cache(4096)
+def _about(name: str) -> tuple[_Prepared, ...]:
+    """Return the practices that are about a setting."""
+    return tuple(_prepared(number, practice) for number, practice in catalogue().practices_about(name))
+
+
+def _prepared(number: int, practice: Practice) -> _Prepared:
+    check = Check(practice.check)
+    names = {
+        name
+        for condition in practice.when
+        for name in (condition.name, condition.above_setting, condition.below_setting, condition.times)
+        if name is not None
+    }
+    return _Prepared((_ORDER.get(check, 0), number), check, practice, tuple(sorted(names)))
 
 
 def _spoken_of(prepared: _Prepared, job: Job, surroundings: Surroundings) -> Iterator[tuple[Made, Severity]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from nccl_logscan.catalogue.load import Catalogue
@@ -12,7 +13,6 @@ from nccl_logscan.configs.syntax import Syntax
 from nccl_logscan.diagnosis.verdict import Job, JudgedSetting, Setting
 from nccl_logscan.lint.model import Remark, Severity, Versions
 from nccl_logscan.position import Span
-from nccl_logscan.remedy.change import diff_text
 
 _WEIGHT = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
 
@@ -44,20 +44,45 @@ def concerns_training(config: Config, catalogue: Catalogue) -> bool:
     )
 
 
+# The words by which programs that start processes are called (see configs/shell/launchers.py).
+_LAUNCHERS = frozenset(
+    {
+        "torchrun", "distributed", "deepspeed", "accelerate", "horovodrun", "ray", "mpirun", "mpiexec", "orterun",
+        "prterun", "prun", "mpirun_rsh", "srun", "sbatch", "salloc", "docker", "podman", "nerdctl", "nvidia_docker",
+        "singularity", "apptainer", "enroot", "kubectl", "ssh", "pdsh", "clush", "pssh", "parallel_ssh",
+    }
+)  # fmt: skip
+_WORD = re.compile(rb"[A-Za-z_]\w*(?:-\w+)*")
+
+
+def may_concern_training(data: bytes, catalogue: Catalogue) -> bool:
+    """Return whether a file holds a word without which `concerns_training` is False: then it need not be parsed."""
+    words = {word.decode().replace("-", "_") for word in _WORD.findall(data)}
+    if not words.isdisjoint(_LAUNCHERS) or not words.isdisjoint(catalogue.option_words):
+        return True
+    return any(catalogue.variable(word) for word in words)
+
+
 def judged(job: Job, configs: Sequence[Config], may_show: Callable[[str], bool]) -> tuple[JudgedSetting, ...]:
     """Return what lint says of the files and of the variables seen in the log, the gravest first."""
     if not configs and not job.settings:
         return ()
-    from nccl_logscan.lint.run import lint, lint_seen  # noqa: PLC0415
+    from nccl_logscan.lint.seen import lint_seen  # noqa: PLC0415 - only where there is something to judge
 
     versions = versions_in(job)
-    in_files = lint(configs, versions) if configs else ()
+    in_files = _lint(configs, versions) if configs else ()
     told = {remark.name for remark in in_files}
     logged = lint_seen([_as_logged(setting) for setting in job.settings], versions)
     seen = (remark for remark in logged if remark.name not in told)
     by_name = {config.name: config for config in configs}
     remarks = sorted((*in_files, *_once(seen)), key=lambda remark: _WEIGHT[remark.severity])
     return tuple(JudgedSetting(remark, _diff(remark, by_name.get(remark.at.source), may_show)) for remark in remarks)
+
+
+def _lint(configs: Sequence[Config], versions: Versions) -> tuple[Remark, ...]:
+    from nccl_logscan.lint.run import lint  # noqa: PLC0415 - checks of files are only loaded where there is one
+
+    return lint(configs, versions)
 
 
 def versions_in(job: Job) -> Versions:
@@ -84,4 +109,6 @@ def _as_logged(setting: Setting) -> Placed:
 def _diff(remark: Remark, config: Config | None, may_show: Callable[[str], bool]) -> str | None:
     if config is None or not remark.fix:
         return None
+    from nccl_logscan.remedy.change import diff_text  # noqa: PLC0415 - only where there is a fix
+
     return diff_text(config, applied(config.data, remark.fix), may_show)

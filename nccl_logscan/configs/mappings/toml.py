@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.edit import Edit
-from nccl_logscan.configs.mappings.tree import Tree
 from nccl_logscan.configs.mappings.yaml import read_tree
 from nccl_logscan.configs.model import Config, Placed
+
+if TYPE_CHECKING:
+    from nccl_logscan.configs.mappings.tree import Tree
 
 
 class Toml:
