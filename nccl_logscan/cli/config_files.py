@@ -17,6 +17,7 @@ STDIN = "-"
 JOB_LIMIT = 8
 """So many named files are taken for one job's; with more of them (`*.sh`, a commit hook) each is judged by itself."""
 _PASSED_OVER = frozenset({".git", ".hg", ".svn", "__pycache__", "node_modules", ".venv", "venv", ".tox", ".mypy_cache"})
+_PIECE = 256 << 10
 _HINT = "give launch scripts, YAML, JSON, TOML, Python, Dockerfiles, .env files or nccl.conf"
 
 
@@ -56,8 +57,8 @@ def find_files(names: Sequence[str], stdin_name: str, stdin: BinaryIO | None) ->
     found, together, seen = Files(), list[Config](), set[str]()
     for name in names:
         if name != STDIN and Path(name).is_dir():
-            found.loose += [file for file in _files_in(name, found.problems) if _is_new(file, seen)]
-        elif name == STDIN or _is_new(name, seen):
+            found.loose += [file for file, real in _files_in(name, found.problems) if _is_first(real, seen)]
+        elif name == STDIN or _is_first(os.path.realpath(name), seen):
             _add(found, together, *_named(name, stdin_name, stdin, found.problems), is_named=True)
     found.jobs[:] = [together] if len(together) <= JOB_LIMIT else [[config] for config in together]
     found.jobs[:] = filter(None, found.jobs)
@@ -106,8 +107,13 @@ def _named(name: str, stdin_name: str, stdin: BinaryIO | None, problems: list[st
 
 
 def _read(name: str) -> bytes:
-    with open(name, "rb") as file:  # noqa: PTH123 - as in _files_in
-        return file.read(SIZE_LIMIT + 1)
+    """Return a file's bytes, of one that is too long a few more than SIZE_LIMIT."""
+    # Unbuffered, and piece by piece: read(SIZE_LIMIT) sets 8 MiB aside for each file.
+    with open(name, "rb", buffering=0) as file:  # noqa: PTH123 - a Path a file would cost more than its bytes' check
+        data = file.read(_PIECE)
+        while len(data) <= SIZE_LIMIT and (more := file.read(_PIECE)):
+            data += more
+    return data
 
 
 # --- folders ---------------------------------------------------------------------------------------------------
@@ -128,23 +134,48 @@ def examine(names: Sequence[str], found: Files) -> None:
             found.jobs.append(job)
 
 
-def _files_in(folder: str, problems: list[str]) -> Iterator[str]:
-    """Yield the regular files below a folder, sorted; links to folders are not followed: some go in circles."""
+def _files_in(folder: str, problems: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield the regular files below a folder, sorted, each with its real path.
 
-    def refused(error: OSError) -> None:
-        problems.append(f"cannot read {error.filename}: {(error.strerror or str(error)).lower()}")
+    Links to folders are not followed: some go in circles.
+    """
+    waiting = [folder]
+    while waiting:
+        place = waiting.pop()
+        try:
+            with os.scandir(place) as entries:
+                inside = sorted(entries, key=lambda entry: entry.name)
+        except OSError as error:
+            problems.append(f"cannot read {error.filename}: {(error.strerror or str(error)).lower()}")
+            continue
+        real = os.path.realpath(place)
+        for entry in inside:
+            if _is_file(entry):
+                linked = entry.is_symlink()
+                yield (
+                    entry.path,
+                    os.path.realpath(entry.path) if linked else f"{real.rstrip(os.sep)}{os.sep}{entry.name}",
+                )
+        folders = [entry for entry in inside if entry.name not in _PASSED_OVER and _is_folder(entry)]
+        waiting += [entry.path for entry in reversed(folders)]
 
-    for place, folders, names in os.walk(folder, onerror=refused):
-        folders[:] = sorted(name for name in folders if name not in _PASSED_OVER)
-        for name in sorted(names):
-            path = os.path.join(place, name)  # noqa: PTH118 - a Path a file would cost more than its bytes' check
-            if os.path.isfile(path):  # noqa: PTH113 - as above
-                yield path
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:
+        return False
 
 
-def _is_new(name: str, seen: set[str]) -> bool:
-    """Whether the file has not been met yet, under whatever name."""
-    real = os.path.realpath(name)
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir(follow_symlinks=False)
+    except OSError:
+        return False
+
+
+def _is_first(real: str, seen: set[str]) -> bool:
+    """Whether the file of this real path has not been met yet, under whatever name."""
     if real in seen:
         return False
     seen.add(real)

@@ -26,6 +26,9 @@ _TELLING_LINE = 2000
 _TELLING_DOTS = 2
 _BUDGET = 256 << 10
 
+SHORT = 256
+"""Values of up to so many characters are remembered with what is said of them, since files repeat each other."""
+
 
 @dataclass(slots=True)
 class Budget:
@@ -91,15 +94,9 @@ class Job:
         return {name: tuple(all_made) for name, all_made in found.items()}
 
     def options_for(self, made: Made) -> tuple[Option, ...]:
-        """Return the verified options that a setting may be; none where the file does not tell whose setting it is.
-
-        A flag or a key of one word (`--fp16`, `debug`) may be anybody's; a long dotted key tells its framework itself.
-        """
+        """Return the verified options that a setting may be: see the function of this name."""
         placed = made.placed
-        is_variable = placed.kind is Kind.ENV
-        if placed.framework is None and not is_variable and placed.name.count(".") < _TELLING_DOTS:
-            return ()
-        return _options(placed.name, None if is_variable else placed.framework, is_variable)
+        return options_for(placed.name, placed.framework, placed.kind is Kind.ENV)
 
     def version_of(self, framework: str) -> str | None:
         """Return the version of a framework that is in use; None where it is not known."""
@@ -133,6 +130,16 @@ class Job:
     @cached_property
     def _used(self) -> frozenset[str]:
         return frozenset().union(*map(_used, self.configs))
+
+
+def options_for(name: str, framework: str | None, is_variable: bool) -> tuple[Option, ...]:
+    """Return the verified options that a setting may be; none where the file does not tell whose setting it is.
+
+    A flag or a key of one word (`--fp16`, `debug`) may be anybody's; a long dotted key tells its framework itself.
+    """
+    if framework is None and not is_variable and name.count(".") < _TELLING_DOTS:
+        return ()
+    return _options(name, None if is_variable else framework, is_variable)
 
 
 _written = lru_cache(16_384)(written_form)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from nccl_logscan.catalogue.load import catalogue
 from nccl_logscan.catalogue.model import Practice
-from nccl_logscan.catalogue.practice import spoken_of
+from nccl_logscan.catalogue.practice import holds, spoken_of
 from nccl_logscan.catalogue.versions import within
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Form
 from nccl_logscan.lint.hosts import is_on_one_host
-from nccl_logscan.lint.job import Job, Made, changed, remark, removed
+from nccl_logscan.lint.job import SHORT, Job, Made, changed, remark, removed
 from nccl_logscan.lint.model import Check, Remark, Severity
 from nccl_logscan.lint.surroundings import Surroundings
 
@@ -36,12 +36,17 @@ def check_practices(job: Job) -> Iterator[Remark]:
 
     Of what is said of one setting the weightiest is: that it contradicts another one before that it is left over.
     """
-    relevant = [prepared for name in job.by_name for prepared in _about(name)]
+    relevant = {
+        prepared.order: prepared
+        for name, all_made in job.by_name.items()
+        for made in all_made
+        for prepared in _about(name, made.placed.value)
+    }
     if not relevant:
         return
     surroundings = Surroundings(job)
     said: set[tuple[str, str]] = set()
-    for prepared in sorted(relevant, key=lambda prepared: prepared.order):
+    for _, prepared in sorted(relevant.items()):
         if not _is_for(prepared.practice, job):
             continue
         for made, severity in _spoken_of(prepared, job, surroundings):
@@ -52,9 +57,26 @@ def check_practices(job: Job) -> Iterator[Remark]:
                 said |= {(made.placed.at.source, condition.name) for condition in prepared.practice.when}
 
 
-@lru_cache(4096)
-def _about(name: str) -> tuple[_Prepared, ...]:
-    """Return the practices that are about a setting."""
+def _about(name: str, value: str | None) -> tuple[_Prepared, ...]:
+    """Return the practices about a setting that may speak of it where it has this value, whatever stands beside it."""
+    return _asked(name, value) if value is None or len(value) <= SHORT else _speaking(name, value)
+
+
+def _speaking(name: str, value: str | None) -> tuple[_Prepared, ...]:
+    return tuple(prepared for prepared in _all_about(name) if _may_speak(prepared.practice, name, value))
+
+
+_asked = lru_cache(16_384)(_speaking)
+
+
+def _may_speak(practice: Practice, name: str, value: str | None) -> bool:
+    first = practice.when[0]
+    compares = first.above_setting or first.below_setting or first.times
+    return bool(compares) or holds(first, {name: value})
+
+
+@cache
+def _all_about(name: str) -> tuple[_Prepared, ...]:
     return tuple(_prepared(number, practice) for number, practice in catalogue().practices_about(name))
 
 
@@ -72,7 +94,9 @@ def _prepared(number: int, practice: Practice) -> _Prepared:
 def _spoken_of(prepared: _Prepared, job: Job, surroundings: Surroundings) -> Iterator[tuple[Made, Severity]]:
     practice, names = prepared.practice, prepared.names
     for made in job.by_name[practice.when[0].name]:
-        if not made.is_given or (len(practice.when) == 1 and _is_meant(practice, made, job)):
+        if not made.is_given or all(one is not prepared for one in _about(made.key, made.placed.value)):
+            continue
+        if len(practice.when) == 1 and _is_meant(practice, made, job):
             continue
         beside = surroundings.beside(made, names)
         elsewhere = surroundings.elsewhere(made, names) if len(names) > 1 else {}

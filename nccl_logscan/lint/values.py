@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from nccl_logscan.catalogue.domain import read_as, takes
+from nccl_logscan.catalogue.load import catalogue
 from nccl_logscan.catalogue.model import Domain, Form, Kind, Parser, Reader
 from nccl_logscan.configs import model as configs
 from nccl_logscan.configs.edit import Edit
-from nccl_logscan.lint.job import Job, Made, changed, remark
+from nccl_logscan.lint.job import SHORT, Job, Made, changed, options_for, remark
 from nccl_logscan.lint.model import Check, Remark, Severity
 
 _AMOUNT = re.compile(r"(\d{1,15}) ?([A-Za-z]{1,7})")
@@ -29,26 +31,32 @@ def check_values(job: Job) -> Iterator[Remark]:
         placed = made.placed
         if placed.value is None or not made.is_given:
             continue
-        variable = job.catalogue.variable(placed.name) if placed.kind is Kind.ENV else None
-        if variable is None or variable.reader is Reader.OTHER:
-            found = _of_option(made, placed.value, job)
-        elif variable.verified and variable.reader is not Reader.NOBODY:
-            found = _judged(made, placed.value, variable.domain, variable.source)
-        else:
-            continue
-        if found:
-            yield found
+        # Files repeat each other: what was asked of a short value once is not asked again.
+        refused_by = _asked if len(placed.value) <= SHORT else _refused_by
+        if domain := refused_by(placed.value, placed.name, placed.framework, placed.kind is Kind.ENV):
+            yield _refused(made, placed.value, *domain)
 
 
-def _of_option(made: Made, value: str, job: Job) -> Remark | None:
-    # A name is of several frameworks, or of several versions: wrong is what all of them refuse.
-    found = [_judged(made, value, option.domain, option.source) for option in job.options_for(made)]
-    return found[0] if found and all(found) else None
-
-
-def _judged(made: Made, value: str, domain: Domain, source: str) -> Remark | None:
-    if not domain.strict or takes(domain, value) or _is_placeholder(value, domain):
+def _refused_by(value: str, name: str, framework: str | None, is_variable: bool) -> tuple[Domain, str] | None:
+    """Return the domain that refuses a value, and its source; of several that a name may have, all must refuse it."""
+    variable = catalogue().variable(name) if is_variable else None
+    if variable is None or variable.reader is Reader.OTHER:
+        domains = [(option.domain, option.source) for option in options_for(name, framework, is_variable)]
+    elif variable.verified and variable.reader is not Reader.NOBODY:
+        domains = [(variable.domain, variable.source)]
+    else:
         return None
+    return domains[0] if domains and all(_refuses(domain, value) for domain, _ in domains) else None
+
+
+_asked = lru_cache(16_384)(_refused_by)
+
+
+def _refuses(domain: Domain, value: str) -> bool:
+    return domain.strict and not takes(domain, value) and not _is_placeholder(value, domain)
+
+
+def _refused(made: Made, value: str, domain: Domain, source: str) -> Remark:
     right = _right(value, domain)
     wanted = _wanted(domain)
     problem = f"{made.placed.name} takes {wanted}, not {shown(value)}{_consequence(value, domain)}"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Config, Placed
+from nccl_logscan.configs.syntax import path_of
 
 if TYPE_CHECKING:
     from nccl_logscan.configs.dockerfile.reading import Instructions
@@ -24,7 +24,7 @@ class Dockerfile:
 
     def claims(self, name: str, head: bytes) -> bool:
         """Return whether the name says so; a `.docker` or a name without suffix must begin with FROM or ARG."""
-        file = PurePath(name).name.lower()
+        file = path_of(name).name.lower()
         if file.startswith(("dockerfile", "containerfile")) or file.endswith(_SUFFIXES[:2]):
             return not file.endswith((".sh", ".py", ".yaml", ".yml", ".json", ".md"))
         return (file.endswith(_SUFFIXES) or "." not in file) and _TELLING.match(head) is not None
