@@ -40,6 +40,7 @@ _NAMES = re.compile(r'"names": \[((?:"[^"\\]*"(?:, )?)*)\]')
 _WORD = re.compile(r"[A-Za-z_]\w*(?:-\w+)*", re.ASCII)
 _QUOTED = re.compile(r'"([^"]*)"')
 _DATA = Path(__file__).with_name("data")
+_MOST = 16_384
 _SHORT = 5
 """Up to so many letters after the prefix it is one: a script's own NCCL_ENV is no NCCL_NET, NCCL_PORT no NCCL_PROTO."""
 
@@ -92,7 +93,17 @@ class Catalogue:
 
     def variable(self, name: str) -> Variable | None:
         """Return the variable of this exact name, or else the family that it belongs to (UCX_TLS: UCX_*)."""
-        return self.variables.get(name) or self._family(name)
+        found = self._looked_up
+        if name not in found:
+            if len(found) >= _MOST:
+                found.clear()
+            found[name] = self.variables.get(name) or self._family(name)
+        return found[name]
+
+    @cached_property
+    def _looked_up(self) -> dict[str, Variable | None]:
+        """What `variable` has found."""
+        return {}
 
     def _family(self, name: str) -> Variable | None:
         if not name.startswith(self._families):

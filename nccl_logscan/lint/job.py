@@ -125,7 +125,12 @@ class Job:
 
     def uses(self, made: Made) -> bool:
         """Return whether a file uses the variable elsewhere than where it is set: `$NAME`, os.environ["NAME"]."""
-        return made.placed.name in self._used
+        return self._may_use(made.placed.name.encode()) and made.placed.name in self._used
+
+    def _may_use(self, name: bytes) -> bool:
+        """Whether a file holds what a use of the variable looks like: told sooner than what all files use."""
+        marks = (b"$" + name, b"${" + name, b"environ", b"getenv")
+        return any(mark in config.data for config in self.configs for mark in marks)
 
     @cached_property
     def _used(self) -> frozenset[str]:

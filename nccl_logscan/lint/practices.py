@@ -23,12 +23,13 @@ _ORDER = {Check.BAD_VALUE: 0, Check.CONTRADICTION: 1, Check.HARMFUL_COPY: 2, Che
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """A practice, when it is asked, and the names that it looks at."""
+    """A practice, when it is asked, the names that it looks at, and those that must be set for it to speak."""
 
     order: tuple[int, int]
     check: Check
     practice: Practice
     names: tuple[str, ...]
+    needed: frozenset[str]
 
 
 def check_practices(job: Job) -> Iterator[Remark]:
@@ -41,14 +42,15 @@ def check_practices(job: Job) -> Iterator[Remark]:
         for name, all_made in job.by_name.items()
         for made in all_made
         for prepared in _about(name, made.placed.value)
+        if job.by_name.keys() >= prepared.needed
     }
-    if not relevant:
-        return
-    surroundings = Surroundings(job)
+    surroundings: Surroundings | None = None
     said: set[tuple[str, str]] = set()
     for _, prepared in sorted(relevant.items()):
         if not _is_for(prepared.practice, job):
             continue
+        if len(prepared.names) > 1:
+            surroundings = surroundings or Surroundings(job)
         for made, severity in _spoken_of(prepared, job, surroundings):
             if (made.placed.at.source, made.key) in said and prepared.check is not Check.CONTRADICTION:
                 continue
@@ -88,18 +90,20 @@ def _prepared(number: int, practice: Practice) -> _Prepared:
         for name in (condition.name, condition.above_setting, condition.below_setting, condition.times)
         if name is not None
     }
-    return _Prepared((_ORDER.get(check, 0), number), check, practice, tuple(sorted(names)))
+    needed = {condition.name for condition in practice.when if not condition.missing and condition.name[-1] != "*"}
+    return _Prepared((_ORDER.get(check, 0), number), check, practice, tuple(sorted(names)), frozenset(needed))
 
 
-def _spoken_of(prepared: _Prepared, job: Job, surroundings: Surroundings) -> Iterator[tuple[Made, Severity]]:
+def _spoken_of(prepared: _Prepared, job: Job, surroundings: Surroundings | None) -> Iterator[tuple[Made, Severity]]:
+    """Yield the settings that a practice speaks of; without surroundings those whose own value says all."""
     practice, names = prepared.practice, prepared.names
     for made in job.by_name[practice.when[0].name]:
         if not made.is_given or all(one is not prepared for one in _about(made.key, made.placed.value)):
             continue
         if len(practice.when) == 1 and _is_meant(practice, made, job):
             continue
-        beside = surroundings.beside(made, names)
-        elsewhere = surroundings.elsewhere(made, names) if len(names) > 1 else {}
+        beside = surroundings.beside(made, names) if surroundings else {made.key: made.placed.value}
+        elsewhere = surroundings.elsewhere(made, names) if surroundings and len(names) > 1 else {}
         if spoken_of(practice, {**dict.fromkeys(elsewhere), **beside}):
             yield made, Severity(practice.severity)
         elif elsewhere and spoken_of(practice, {**elsewhere, **beside}):
