@@ -139,25 +139,24 @@ def _files_in(folder: str, problems: list[str]) -> Iterator[tuple[str, str]]:
 
     Links to folders are not followed: some go in circles.
     """
-    waiting = [folder]
+    waiting = [(folder, os.path.realpath(folder))]
     while waiting:
-        place = waiting.pop()
+        place, real = waiting.pop()
         try:
             with os.scandir(place) as entries:
                 inside = sorted(entries, key=lambda entry: entry.name)
         except OSError as error:
             problems.append(f"cannot read {error.filename}: {(error.strerror or str(error)).lower()}")
             continue
-        real = os.path.realpath(place)
         for entry in inside:
             if _is_file(entry):
-                linked = entry.is_symlink()
-                yield (
-                    entry.path,
-                    os.path.realpath(entry.path) if linked else f"{real.rstrip(os.sep)}{os.sep}{entry.name}",
-                )
+                yield entry.path, os.path.realpath(entry.path) if entry.is_symlink() else _inside(real, entry)
         folders = [entry for entry in inside if entry.name not in _PASSED_OVER and _is_folder(entry)]
-        waiting += [entry.path for entry in reversed(folders)]
+        waiting += [(entry.path, _inside(real, entry)) for entry in reversed(folders)]
+
+
+def _inside(real: str, entry: os.DirEntry[str]) -> str:
+    return os.path.join(real, entry.name)  # noqa: PTH118 - a Path a file would cost more than its bytes' check
 
 
 def _is_file(entry: os.DirEntry[str]) -> bool:

@@ -228,11 +228,16 @@ def remark(  # noqa: PLR0917 - in the order of the sentence
     )
 
 
+@lru_cache(1024)
+def _as_word(name: str) -> re.Pattern[bytes]:
+    return re.compile(rb"(?<![A-Za-z0-9_])" + re.escape(name.encode()) + rb"(?![A-Za-z0-9_])")
+
+
 def name_span(made: Made) -> Span | None:
     """Return where the setting's name is written; None where it is not written in one piece (a key of nested keys)."""
     if made.config is None:
         return None
-    found = re.search(rb"(?<![A-Za-z0-9_])" + re.escape(made.placed.name.encode()) + rb"(?![A-Za-z0-9_])", made.written)
+    found = _as_word(made.placed.name).search(made.written)
     return Span(made.placed.span.start + found.start(), made.placed.span.start + found.end()) if found else None
 
 
@@ -282,9 +287,12 @@ def _columns(made: Made, *, marks_value: bool) -> tuple[int, int]:
     placed, config = made.placed, made.config
     if config is None:
         return placed.column, placed.column + len(placed.name)
+    span = name_span(made) or placed.span
+    wanted = placed.value_span if marks_value and placed.value_span else span
+    if columns := _columns_in_line(config.data, placed.at.offset, wanted):
+        return columns
     lines = config.lines
     line = placed.at.line
-    span = name_span(made) or placed.span
     if marks_value and placed.value_span and lines.line_of(placed.value_span.start) == line:
         span = placed.value_span
     start = span.start if lines.line_of(span.start) == line else placed.span.start
@@ -294,3 +302,17 @@ def _columns(made: Made, *, marks_value: bool) -> tuple[int, int]:
     if lines.line_of(max(start, span.end - 1)) != line:
         return column, column + 1
     return column, max(column + 1, lines.column_of(span.end))
+
+
+def _columns_in_line(data: bytes, begin: int, span: Span) -> tuple[int, int] | None:
+    """Return a span's columns where it lies near the beginning of its line: told without the file's other lines."""
+    if not begin <= span.start < span.end <= begin + _TELLING_LINE:
+        return None
+    line = data[begin : span.end]
+    if b"\n" in line:
+        return None
+    before, inside = line[: span.start - begin], line[span.start - begin :]
+    if line.isascii():
+        return len(before) + 1, len(line) + 1
+    column = len(before.decode("utf-8", "replace")) + 1
+    return column, column + len(inside.decode("utf-8", "replace"))
