@@ -31,6 +31,7 @@ from nccl_logscan.version import __version__
 _ROOT = Path(__file__).resolve().parents[1]
 _REPORT = _ROOT / "reports" / "lint-speed.md"
 _FIXTURES = (_ROOT / "fixtures" / "lint", _ROOT / "fixtures" / "launch")
+_SHELLCHECK = ("shellcheck", "-s", "bash", "-f", "gcc")
 _OWN = "nccl-logscan lint"
 _KINDS = {"all": "files", "scripts": "shell scripts", "yaml": "YAML files"}
 _LABELS = {"expected.yaml", "named_settings.yaml"}
@@ -127,7 +128,7 @@ def _commands(folder: Path, beside: Path) -> list[Command]:
             "shellcheck", "scripts", ("shellcheck", "-s", "bash", "-f", "gcc", *map(str, _files(scripts))), slow=True
         ),
         Command(_OWN, "scripts", (*own, str(scripts))),
-        Command("yamllint", "yaml", ("yamllint", "-f", "parsable", "-d", quiet, str(yaml)), slow=True),
+        Command("yamllint", "yaml", ("yamllint", "-f", "parsable", "-d", quiet, str(yaml))),
         Command(_OWN, "yaml", (*own, str(yaml))),
     ]
     missing = {command.kind for command in commands if not shutil.which(command.words[0])} - {"all"}
@@ -182,19 +183,16 @@ def _page(
     rounds: Sequence[Mapping[Command, Taken]],
 ) -> str:
     today = f"{dt.datetime.now(tz=dt.UTC):%Y-%m-%d}"
-    median = {
-        command: _median([taken[command] for taken in rounds if command in taken] or [first[command]])
-        for command in first
-    }
+    median = {command: _median([taken[command] for taken in (*rounds, first) if command in taken]) for command in first}
     own = {command.kind: median[command] for command in first if command.name == _OWN}
     intro = (
         f"Measured on {today} with nccl-logscan {__version__} on {os.cpu_count()} cores ({platform.machine()}, "
-        f"{platform.system()}), Python {platform.python_version()}: {counts['all']:,} files, {size / 1e6:.1f} MB, varied "
-        f"from the fixtures; {counts['scripts']:,} of them are shell scripts and {counts['yaml']:,} YAML. `grep` and "
-        f"`rg` print each line that holds `{_PATTERN}`; shellcheck and yamllint are linters of the same files for other "
-        f"faults. One run of each first, then {len(rounds)} of each in turn, of which the median counts (shellcheck and "
-        "yamllint: the first run); all after the files were written, so none reads the disk. Processor time is that of "
-        "all processes of a command. Compare the ratios and not the seconds with another machine's."
+        f"{platform.system()}), Python {platform.python_version()}: {counts['all']:,} files, {size / 1e6:.1f} MB, "
+        f"varied from the fixtures; {counts['scripts']:,} of them are shell scripts and {counts['yaml']:,} YAML. "
+        f"`grep` and `rg` print each line that holds `{_PATTERN}`; shellcheck and yamllint are linters of the same "
+        f"files for other faults. {len(rounds) + 1} runs of each in turn, of which the median counts, and one of "
+        "shellcheck; all after the files were written, so none reads the disk. Processor time is that of all processes "
+        "of a command. Compare the ratios and not the seconds with another machine's."
     )
     rows = [
         f"| {command.name} | {counts[command.kind]:,} {_KINDS[command.kind]} | {taken.wall:.2f} s "

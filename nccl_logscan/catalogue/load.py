@@ -3,6 +3,9 @@
 `data/variables.jsonl` and `data/options.jsonl` hold an entry a line, which makes a change of one entry a change of one
 line (a variable's begins with its name); `data/practices.toml` is written by people, and `tools/practices.py` makes
 `data/practices.jsonl` of it. Entries are made of their lines when they are first asked for: a run looks at a few dozen.
+
+An option that is a variable leaves out what the variable's line says: its domain, its default, since when it is read.
+It says one of them only where its framework differs (verl sets another default for its workers).
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
+from nccl_logscan.catalogue.domain import takes
 from nccl_logscan.catalogue.model import (
     Condition,
     Default,
@@ -27,6 +31,7 @@ from nccl_logscan.catalogue.model import (
     Reader,
     Variable,
 )
+from nccl_logscan.catalogue.versions import version
 
 _CALL = re.compile(r"(?:\w+\.)*(?P<name>\w+)\((?:(?P<keyword>\w+)=)?(?:[^()]|\([^()]*\))*\)")
 
@@ -69,7 +74,7 @@ class Catalogue:
 
     @cached_property
     def _options(self) -> Lines[Option]:
-        return Lines(_data("options.jsonl"), lambda line: _option(json.loads(line)))
+        return Lines(_data("options.jsonl"), lambda line: _option(json.loads(line), self.variables))
 
     @cached_property
     def _practices(self) -> Lines[Practice]:
@@ -252,7 +257,7 @@ def _names_in(line: str) -> tuple[str, ...]:
     """Return an option's names, of its line alone."""
     found = _NAMES.search(line)
     # Names hold no quotes; were there any, the line would be read whole.
-    return tuple(_QUOTED.findall(found[1])) if found else _option(json.loads(line)).names
+    return tuple(_QUOTED.findall(found[1])) if found else tuple(json.loads(line)["names"])
 
 
 def _variable(entry: dict[str, Any]) -> Variable:
@@ -266,16 +271,33 @@ def _variable(entry: dict[str, Any]) -> Variable:
     )
 
 
-def _option(entry: dict[str, Any]) -> Option:
+def _option(entry: dict[str, Any], variables: Mapping[str, Variable]) -> Option:
+    said = {**entry, "domain": _domain(entry["domain"])} if "domain" in entry else entry
     return Option(
         **{
-            **entry,
+            **_of_variable(entry["names"], variables),
+            **said,
             "kind": Kind(entry["kind"]),
-            "domain": _domain(entry["domain"]),
             "names": tuple(entry["names"]),
             "helps_with": tuple(entry["helps_with"]),
         }
     )
+
+
+def _of_variable(names: Sequence[str], variables: Mapping[str, Variable]) -> dict[str, Any]:
+    """Return what an option has of the variable that it is; `since` is the version that read the first of its names."""
+    found = [variables[name] for name in names if name in variables]
+    if not found:
+        return {}
+    since = min((variable.since for variable in found if variable.since), key=version, default="")
+    return {"domain": found[0].domain, "default": _newest_default(found[0]), "since": since}
+
+
+def _newest_default(variable: Variable) -> str | None:
+    """Return the default as a value that can be written; None for one in words ("automatic", "unset: all")."""
+    value = variable.defaults[-1].value if variable.defaults else None
+    in_words = value is None or " " in value.strip() or not takes(variable.domain, value)
+    return None if in_words else value
 
 
 def _domain(entry: dict[str, Any]) -> Domain:

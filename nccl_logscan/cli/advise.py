@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from math import isnan
 from pathlib import Path
 
 import click
@@ -50,6 +51,12 @@ def _version(context: click.Context, option: click.Parameter, value: str | None)
     return value
 
 
+def _bandwidth(context: click.Context, option: click.Parameter, value: float | None) -> float | None:  # noqa: ARG001 - click's
+    if value is not None and isnan(value):
+        raise click.BadParameter("nan is no bandwidth")
+    return value
+
+
 @click.command(
     "advise",
     epilog="""\b
@@ -78,6 +85,7 @@ Exit codes:
 @click.option("--cloud", type=click.Choice(CLOUDS), help="The provider, where it has settings of its own.")
 @click.option(
     "--write-bandwidth",
+    callback=_bandwidth,
     type=click.FloatRange(0.01, 100_000),
     metavar="GB/S",
     help="What all ranks together write to storage, for the checkpoint estimate.",
@@ -115,6 +123,8 @@ def advise_command(
     """
     if network == "none" and nodes > 1:
         raise click.BadParameter(f"{nodes} nodes need a network: ib, roce, tcp or efa", param_hint="--network")
+    if network == "efa" and cloud not in {None, "aws"}:
+        raise click.BadParameter(f"EFA is a network of AWS, not of {cloud}", param_hint="--network")
     if (form == "diff") is not (script is not None):
         raise click.UsageError("--format diff and --script FILE belong together")
     run = Run(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import BinaryIO
 
 from nccl_logscan.configs.model import Config
@@ -18,6 +18,8 @@ JOB_LIMIT = 8
 """So many named files are taken for one job's; with more of them (`*.sh`, a commit hook) each is judged by itself."""
 _PASSED_OVER = frozenset({".git", ".hg", ".svn", "__pycache__", "node_modules", ".venv", "venv", ".tox", ".mypy_cache"})
 _PIECE = 256 << 10
+_OPEN_FILES = ("/dev/", "/proc/")
+"""Where a pipe is one that somebody writes to: `<(command)` of a shell."""
 _HINT = "give launch scripts, YAML, JSON, TOML, Python, Dockerfiles, .env files or nccl.conf"
 
 
@@ -56,7 +58,7 @@ def find_files(names: Sequence[str], stdin_name: str, stdin: BinaryIO | None) ->
     """
     found, together, seen = Files(), list[Config](), set[str]()
     for name in names:
-        if name != STDIN and Path(name).is_dir():
+        if name != STDIN and os.path.isdir(name):  # noqa: PTH112 - a Path raises for a name that is too long
             found.loose += [file for file, real in _files_in(name, found.problems) if _is_first(real, seen)]
         elif name == STDIN or _is_first(os.path.realpath(name), seen):
             _add(found, together, *_named(name, stdin_name, stdin, found.problems), is_named=True)
@@ -96,6 +98,7 @@ def _named(name: str, stdin_name: str, stdin: BinaryIO | None, problems: list[st
             name = stdin_name
             data = stdin.read(SIZE_LIMIT + 1) if stdin else b""
         else:
+            _must_be_no_pipe(name)
             data = _read(name)
     except (OSError, ValueError) as error:
         problems.append(f"cannot read {name}: {(getattr(error, 'strerror', None) or str(error)).lower()}")
@@ -104,6 +107,11 @@ def _named(name: str, stdin_name: str, stdin: BinaryIO | None, problems: list[st
         problems.append(f"{name} is larger than {SIZE_LIMIT >> 20} MiB, so it is no configuration file")
         return name, None
     return name, data
+
+
+def _must_be_no_pipe(name: str) -> None:
+    if stat.S_ISFIFO(os.stat(name).st_mode) and not name.startswith(_OPEN_FILES):  # noqa: PTH116 - as in _files_in
+        raise ValueError("it is a pipe; hand it over as standard input")
 
 
 def _read(name: str) -> bytes:
@@ -137,9 +145,12 @@ def examine(names: Sequence[str], found: Files) -> None:
 def _files_in(folder: str, problems: list[str]) -> Iterator[tuple[str, str]]:
     """Yield the regular files below a folder, sorted, each with its real path.
 
-    Links to folders are not followed: some go in circles.
+    Links to folders are not followed: some go in circles. Nor are links to files elsewhere: who lints a folder, or has
+    its files mended, means what is in it.
     """
-    waiting = [(folder, os.path.realpath(folder))]
+    top = os.path.realpath(folder)
+    within = os.path.join(top, "")  # noqa: PTH118 - a Path a file would cost more than its bytes' check
+    waiting = [(folder, top)]
     while waiting:
         place, real = waiting.pop()
         try:
@@ -149,8 +160,9 @@ def _files_in(folder: str, problems: list[str]) -> Iterator[tuple[str, str]]:
             problems.append(f"cannot read {error.filename}: {(error.strerror or str(error)).lower()}")
             continue
         for entry in inside:
-            if _is_file(entry):
-                yield entry.path, os.path.realpath(entry.path) if entry.is_symlink() else _inside(real, entry)
+            path = os.path.realpath(entry.path) if entry.is_symlink() else _inside(real, entry)
+            if path.startswith(within) and _is_file(entry):
+                yield entry.path, path
         folders = [entry for entry in inside if entry.name not in _PASSED_OVER and _is_folder(entry)]
         waiting += [(entry.path, _inside(real, entry)) for entry in reversed(folders)]
 

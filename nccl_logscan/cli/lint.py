@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,9 +13,10 @@ from nccl_logscan.cli.config_files import STDIN, Files, examine, find_files, mus
 from nccl_logscan.cli.parts import judge_in_parts, processes_for
 from nccl_logscan.cli.stdout import printing
 from nccl_logscan.errors import InputError, OutputError
+from nccl_logscan.lint.mend import Mending, mend
 from nccl_logscan.lint.model import Check, Remark, Severity, Versions
 from nccl_logscan.lint.run import lint
-from nccl_logscan.report.lint.mend import Mended, mended
+from nccl_logscan.report.lint.mend import diff_of
 from nccl_logscan.report.lint.view import LintView, lint_view
 from nccl_logscan.report.visible import visible
 from nccl_logscan.report.write import write_atomically
@@ -111,12 +113,15 @@ def lint_command(  # noqa: PLR0917 - click hands options over by name
     shows_fixes = fix or form in _WITH_FIXES
     remarks = _judged(found, versions, wanted, fixes=shows_fixes, in_parts=not fix)
     must_hold_something(found, files)
+    failures: list[OutputError] = []
     if fix:
-        remarks = _mend(found, remarks, versions, wanted, write=write)
+        remarks = _mend(found, remarks, versions, wanted, failures if write else None)
     view = lint_view(remarks, found.configs, versions, found.skipped, counts_fixes=shows_fixes)
     _write(_RENDER[form](view), output, to_stderr=fix and not write)
-    for problem in found.problems:
+    for problem in (*found.problems, *map(str, failures)):
         click.echo(f"error: {visible(problem)}", err=True)
+    if failures:
+        return OutputError.exit_code
     if found.problems:
         return InputError.exit_code
     return 0 if exit_zero or view.count(Severity.ERROR) + view.count(Severity.WARNING) == 0 else 1
@@ -141,32 +146,51 @@ def _remarks(found: Files, versions: Versions, wanted: set[Check], *, fixes: boo
 # --- fixes -----------------------------------------------------------------------------------------------------
 
 
-def _mend(found: Files, remarks: list[Remark], versions: Versions, wanted: set[Check], *, write: bool) -> list[Remark]:
-    """Print the fixes as a diff, or make them; return the remarks that are left."""
-    changes = [change for config in found.configs if (change := mended(config, remarks))]
-    if not write:
+def _mend(
+    found: Files, remarks: list[Remark], versions: Versions, wanted: set[Check], failures: list[OutputError] | None
+) -> list[Remark]:
+    """Print the fixes as a diff, or make them where there is a list for what cannot be written; return the remarks
+    that are left.
+    """
+    mendable = {remark.at.source for remark in remarks if remark.fix}
+    jobs = [job for job in found.jobs if any(config.name in mendable for config in job)]
+    changes = [change for job in jobs for change in mend(job, versions, wanted)]
+    if failures is None:
         _print_diff(changes)
         return remarks
+    made: dict[str, bytes] = {}
     for change in changes:
-        _make(change)
-    after = {change.config.name: change.data for change in changes}
-    left = found.with_data(after)
-    found.jobs[:] = left.jobs
+        try:
+            _make(change)
+            made[change.config.name] = change.data
+        except OutputError as failure:
+            failures.append(failure)
+    found.jobs[:] = found.with_data(made).jobs
     return _remarks(found, versions, wanted, fixes=True)
 
 
-def _print_diff(changes: Sequence[Mended]) -> None:
+def _print_diff(changes: Sequence[Mending]) -> None:
+    diffs = [(change.config.name, diff_of(change, _path_for_git(change.config.name))) for change in changes]
     with printing():
-        for change in changes:
-            click.echo(change.diff, nl=False)
-    for change in changes:
-        if change.withheld:
-            lines = ", ".join(map(str, change.withheld))
-            told = f"{change.config.name}: a secret stands beside the change of line {lines}, which the diff leaves out"
+        for _, diff in diffs:
+            click.echo(diff.text, nl=False)
+    for name, diff in diffs:
+        if diff.withheld:
+            lines = ", ".join(map(str, diff.withheld))
+            told = f"{name}: a secret stands beside the change of line {lines}, which the diff leaves out"
             click.echo(f"note: {visible(told)}; --fix --write makes it", err=True)
 
 
-def _make(change: Mended) -> None:
+def _path_for_git(name: str) -> str:
+    """Return a file's path from here, which `git apply` wants without `./`, `..` and links in it."""
+    try:
+        path = os.path.relpath(os.path.realpath(name), os.path.realpath(os.curdir))
+    except OSError:
+        return name
+    return name if Path(path).parts[:1] == (os.pardir,) else path
+
+
+def _make(change: Mending) -> None:
     """Write a file with its fixes, unless it is no longer what was read."""
     path = Path(change.config.name)
     try:
@@ -174,10 +198,10 @@ def _make(change: Mended) -> None:
     except OSError as error:
         raise OutputError(f"cannot read {path} again: {(error.strerror or str(error)).lower()}") from error
     if now != change.config.data:
-        raise OutputError(f"{path} has been changed since it was read", hint="run lint again")
-    write_atomically(path, change.data)
-    count = len(change.mended)
-    lines = ", ".join(map(str, sorted({remark.at.line for remark in change.mended})))
+        raise OutputError(f"{path} has been changed since it was read; run lint again")
+    write_atomically(path, change.data, what="the fixes")
+    count = len(change.lines)
+    lines = ", ".join(map(str, sorted(set(change.lines))))
     click.echo(visible(f"mended {count} setting{'s' if count != 1 else ''} in {path}: line {lines}"), err=True)
 
 

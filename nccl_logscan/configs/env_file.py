@@ -1,7 +1,8 @@
 """Files of NAME=VALUE lines for an environment: .env, .deepspeed_env, those that docker's --env-file takes.
 
 Their readers differ: docker run keeps quotes and comments after a value, while Compose, python-dotenv and (by the shell
-that it starts) DeepSpeed undo them. A value is given as the latter read it.
+that it starts) DeepSpeed undo them. A value is given as the latter read it. Docker passes over a byte order mark
+(docker/cli, pkg/kvfile).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterator
 
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.edit import Edit
-from nccl_logscan.configs.model import Config, Form, LineIndex, Placed
+from nccl_logscan.configs.model import BOM, Config, Form, LineIndex, Placed
 from nccl_logscan.configs.syntax import path_of
 from nccl_logscan.position import Span
 
@@ -48,7 +49,8 @@ class EnvFile:
     def remove(self, config: Config, placed: Placed) -> Edit | None:
         """Return the edit that takes the line out."""
         line = config.lines.whole_lines(placed.span)
-        return Edit(line.start, line.end, b"")
+        is_marked = line.start == 0 and config.data.startswith(BOM)
+        return Edit(len(BOM) if is_marked else line.start, line.end, b"")
 
     def add(self, config: Config, kind: Kind, name: str, value: str) -> Edit | None:
         """Return the edit that appends a line, with `export` where the last one has it; None for no variable."""
@@ -66,18 +68,19 @@ class EnvFile:
 
 def settings_of_lines(name: str, data: bytes, lines: LineIndex, form: Form = Form.ENV_FILE) -> Iterator[Placed]:
     """Yield every NAME=VALUE of `data`."""
-    start = 0
-    for line in data.split(b"\n"):
+    start = len(BOM) if data.startswith(BOM) else 0
+    for line in data[start:].split(b"\n"):
         found = _LINE.match(line)
         if found:
             first = start + len(line) - len(line.lstrip())
+            at, column = lines.place(name, first)
             yield Placed(
                 name=found[1].decode(),
                 value=_value(found[2].decode("utf-8", "replace")),
                 kind=Kind.ENV,
                 form=form,
-                at=lines.position(name, start),
-                column=first - start + 1,
+                at=at,
+                column=column,
                 span=Span(first, start + found.end()),
                 value_span=Span(start + found.start(2), start + found.end(2)),
             )

@@ -12,6 +12,9 @@ from itertools import accumulate
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.position import Position, Span
 
+BOM = b"\xef\xbb\xbf"
+"""UTF-8's byte order mark, which some editors write at the beginning of a file."""
+
 
 class Form(StrEnum):
     """How a setting is written."""

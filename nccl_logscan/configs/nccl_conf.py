@@ -82,6 +82,8 @@ def _settings(name: str, data: bytes, lines: LineIndex) -> Iterator[Placed]:
 
 
 def _fault(placed: Placed) -> str | None:
+    if placed.name.startswith("\ufeff"):
+        return f"NCCL takes the byte order mark for a part of the name, so this does not set {placed.name[1:]}"
     if placed.name != placed.name.strip() or " " in placed.name:
         return f"NCCL takes all before the = for the name, blanks too, so this sets a variable called {placed.name!r}"
     if placed.value and placed.value != placed.value.strip():

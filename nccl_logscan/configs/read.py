@@ -27,6 +27,8 @@ last.
 SIZE_LIMIT = 8 << 20
 """The largest file that `read_config` takes, in bytes: a larger one is no configuration."""
 
+_UTF16_MARKS = frozenset({b"\xff\xfe", b"\xfe\xff"})
+_UTF16 = "is UTF-16 text, which neither shells nor loaders of configurations read: nothing in it was looked at"
 _HEAD = 4096
 """How many bytes of a file a syntax is shown to know it by."""
 
@@ -57,7 +59,14 @@ def read_config(path: str | Path) -> Config:
 def read_text(name: str, data: bytes) -> Config | None:
     """Return what `data` sets, read as a file of this name; None where no syntax claims it."""
     syntax = syntax_of(name, data)
+    if syntax and is_utf16(data):
+        return Config(name, syntax.name, data, (), faults=(_UTF16,))
     return syntax.read(name, data) if syntax else None
+
+
+def is_utf16(data: bytes) -> bool:
+    """Return whether a file looks like UTF-16, with a byte order mark or without."""
+    return data[:2] in _UTF16_MARKS or (len(data) > 1 and (data[0] == 0) != (data[1] == 0))
 
 
 def syntax_of(name: str, data: bytes) -> Syntax | None:

@@ -253,14 +253,6 @@ def removed(made: Made) -> tuple[Edit, ...]:
     return (edit,) if edit else ()
 
 
-def renamed(made: Made, name: str) -> tuple[Edit, ...]:
-    """Return the edits that rename a variable; () where the setting's own value speaks of it as well."""
-    span = name_span(made)
-    if span is None or made.written.count(made.placed.name.encode()) != 1:
-        return ()
-    return (Edit(span.start, span.end, name.encode()),)
-
-
 def added(made: Made) -> tuple[Edit, ...]:
     """Return the edits that set a variable where the job's processes get it; () where the file has no such place."""
     config, value = made.config, made.placed.value

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from nccl_logscan.catalogue.domain import read_as, takes
+from nccl_logscan.catalogue.domain import read_as, takes, whole_number
 from nccl_logscan.catalogue.load import catalogue
 from nccl_logscan.catalogue.model import Domain, Form, Kind, Parser, Reader
 from nccl_logscan.configs import model as configs
@@ -57,12 +57,15 @@ def _refuses(domain: Domain, value: str) -> bool:
 
 
 def _refused(made: Made, value: str, domain: Domain, source: str) -> Remark:
-    right = _right(value, domain)
+    right = right_value(value, domain)
     wanted = _wanted(domain)
     problem = f"{made.placed.name} takes {wanted}, not {shown(value)}{_consequence(value, domain)}"
     advice = f"write {right}" if right is not None else f"give it {wanted}"
     fix = _written(made, right, domain) if right is not None else ()
-    return remark(made, Check.BAD_VALUE, Severity.ERROR, problem, advice, source, fix=fix, marks_value=True)
+    # Most switches are asked whether they are 0 (net_ib.cc: ncclParamIbSplitDataOnQps() ? …), so that 2 counts as 1.
+    is_switched_on = domain.form is Form.FLAG and domain.parser is Parser.STRTOLL and whole_number(domain, value)
+    severity = Severity.NOTE if is_switched_on else Severity.ERROR
+    return remark(made, Check.BAD_VALUE, severity, problem, advice, source, fix=fix, marks_value=True)
 
 
 def _is_placeholder(value: str, domain: Domain) -> bool:
@@ -124,7 +127,7 @@ def _consequence(value: str, domain: Domain) -> str:
     return ": the program stops at it" if taken is None and domain.parser in _ENDS_PROGRAM else ""
 
 
-def _right(value: str, domain: Domain) -> str | None:
+def right_value(value: str, domain: Domain) -> str | None:
     """Return the value that was meant, where there is no doubt: 4M → 4194304, true → 1, 30m → 1800."""
     text = value.strip()
     meant = _meant(text, domain)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from nccl_logscan.catalogue.load import Catalogue
 from nccl_logscan.catalogue.model import Kind
-from nccl_logscan.configs.edit import applied
 from nccl_logscan.configs.model import Config, Form, Placed
 from nccl_logscan.configs.syntax import Syntax
 from nccl_logscan.diagnosis.verdict import Job, JudgedSetting, Setting
@@ -35,32 +32,6 @@ def syntaxes_of(configs: Sequence[Config]) -> Mapping[str, Syntax]:
     from nccl_logscan.configs.read import SYNTAXES  # noqa: PLC0415
 
     return {syntax.name: syntax for syntax in SYNTAXES}
-
-
-def concerns_training(config: Config, catalogue: Catalogue) -> bool:
-    """Return whether a file makes a setting that the catalogue knows, or starts processes."""
-    return bool(config.launches) or any(
-        catalogue.variable(placed.name) or catalogue.options_called(placed.name) for placed in config.settings
-    )
-
-
-# The words by which programs that start processes are called (see configs/shell/launchers.py).
-_LAUNCHERS = frozenset(
-    {
-        "torchrun", "distributed", "deepspeed", "accelerate", "horovodrun", "ray", "mpirun", "mpiexec", "orterun",
-        "prterun", "prun", "mpirun_rsh", "srun", "sbatch", "salloc", "docker", "podman", "nerdctl", "nvidia_docker",
-        "singularity", "apptainer", "enroot", "kubectl", "ssh", "pdsh", "clush", "pssh", "parallel_ssh",
-    }
-)  # fmt: skip
-_WORD = re.compile(rb"[A-Za-z_]\w*(?:-\w+)*")
-
-
-def may_concern_training(data: bytes, catalogue: Catalogue) -> bool:
-    """Return whether a file holds a word without which `concerns_training` is False: then it need not be parsed."""
-    words = {word.decode().replace("-", "_") for word in _WORD.findall(data)}
-    if not words.isdisjoint(_LAUNCHERS) or not words.isdisjoint(catalogue.option_words):
-        return True
-    return any(catalogue.variable(word) for word in words)
 
 
 def judged(job: Job, configs: Sequence[Config], may_show: Callable[[str], bool]) -> tuple[JudgedSetting, ...]:
@@ -111,4 +82,4 @@ def _diff(remark: Remark, config: Config | None, may_show: Callable[[str], bool]
         return None
     from nccl_logscan.remedy.change import diff_text  # noqa: PLC0415 - only where there is a fix
 
-    return diff_text(config, applied(config.data, remark.fix), may_show)
+    return diff_text(config, remark.fix, may_show)

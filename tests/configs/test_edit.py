@@ -1,23 +1,11 @@
-"""Edits of bytes, and diffs that git takes."""
+"""Edits of bytes, made together and one after the other."""
 
 from __future__ import annotations
 
-import subprocess
-
-import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from nccl_logscan.configs.edit import Edit, applied, unified_diff
-
-
-def _git_applies(tmp_path, name: str, before: bytes, diff: bytes) -> bytes:
-    """Return what a file holds after `git apply` has taken the diff."""
-    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-    (tmp_path / name).write_bytes(before)
-    for arguments in (["--check"], []):
-        subprocess.run(["git", "apply", "--whitespace=nowarn", *arguments, "-"], input=diff, cwd=tmp_path, check=True)
-    return (tmp_path / name).read_bytes()
+from nccl_logscan.configs.edit import Edit, applied, composed
 
 
 def test_edits_are_made_from_the_first_to_the_last_whatever_their_order():
@@ -32,39 +20,28 @@ def test_the_same_edit_twice_is_made_once():
     assert applied(b"ab", [Edit(1, 1, b"-"), Edit(1, 1, b"-")]) == b"a-b"
 
 
-def test_no_change_is_no_diff():
-    assert unified_diff("run.sh", b"a\n", b"a\n") == b""
+def test_edits_at_one_place_keep_their_order():
+    assert applied(b"ab", [Edit(1, 1, b"Z"), Edit(1, 1, b"A")]) == b"aZAb"
 
 
-@pytest.mark.parametrize("name", ["run.sh", "a folder/run me.sh", 'quo"te.sh', "übung.sh", "tab\there.sh", "-dash.sh"])
-def test_git_takes_a_diff_of_a_file_of_any_name(tmp_path, name):
-    before, after = b"one\ntwo\nthree\n", b"one\n2\nthree\n"
-    assert _git_applies(tmp_path, name, before, unified_diff(name, before, after)) == after
+def test_an_edit_of_what_another_wrote_changes_that():
+    assert composed([Edit(2, 4, b"long")], [Edit(3, 5, b"a")]) == (Edit(2, 4, b"lag"),)
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        (b"a\nb", b"a\nc"),
-        (b"a\nb", b"a\nb\n"),
-        (b"a\r\nb\r\nc\r\n", b"a\r\nB\r\nc\r\n"),
-        (b"a\rb\nc\n", b"a\rb\nC\n"),
-        (b"\xff\xfe caf\xe9\nb\n", b"\xff\xfe caf\xe9\nB\n"),
-        (b"a\x0cb\x1cc\n\x85\n", b"a\x0cb\x1cc\n\x86\n"),
-        (b"only\n", b""),
-        (b"", b"first\n"),
-    ],
-)
-def test_git_takes_a_diff_of_any_bytes(tmp_path, before, after):
-    assert _git_applies(tmp_path, "f", before, unified_diff("f", before, after)) == after
+def test_an_edit_beside_another_stays_one_of_its_own():
+    assert composed([Edit(0, 1, b"xyz")], [Edit(6, 7, b"")]) == (Edit(0, 1, b"xyz"), Edit(4, 5, b""))
 
 
-_TEXTS = st.lists(st.sampled_from([b"a\n", b"b\n", b"\n", b"c\r\n", b"\xff\n", b"d", b"\r", b"\x0b"]), max_size=30)
+@st.composite
+def edits_of(draw, size):
+    bounds = st.tuples(st.integers(0, size), st.integers(0, size)).map(sorted)
+    return [Edit(*draw(bounds), draw(st.binary(max_size=3))) for _ in range(draw(st.integers(0, 4)))]
 
 
-@settings(max_examples=60, deadline=None)
-@given(before=_TEXTS, after=_TEXTS)
-def test_git_makes_of_the_file_what_the_diff_was_made_from(tmp_path_factory, before, after):
-    old, new = b"".join(before), b"".join(after)
-    if old != new:
-        assert _git_applies(tmp_path_factory.mktemp("repo"), "f", old, unified_diff("f", old, new)) == new
+@given(st.data(), st.binary(max_size=20))
+def test_edits_composed_do_what_they_do_one_after_the_other(data, text):
+    first = data.draw(edits_of(len(text)))
+    between = applied(text, first)
+    later = data.draw(edits_of(len(between)))
+
+    assert applied(text, composed(first, later)) == applied(between, later)

@@ -106,3 +106,28 @@ def test_what_cannot_be_read_is_said(tmp_path):
     ):
         with pytest.raises(InputError, match=words):
             read_config(path)
+
+
+def test_a_byte_order_mark_hides_no_variable_of_an_env_file_and_stays():
+    config = read_text("a.env", b"\xef\xbb\xbfNCCL_DEBUG=WARN\nA=1\n")
+    first = config.settings[0]
+
+    assert (first.name, first.at.line, first.span.start) == ("NCCL_DEBUG", 1, 3)
+    assert applied(config.data, [syntax_named("env-file").remove(config, first)]) == b"\xef\xbb\xbfA=1\n"
+
+
+def test_a_byte_order_mark_is_a_part_of_the_name_to_nccl_and_of_the_first_word_to_bash():
+    conf = read_text("nccl.conf", b"\xef\xbb\xbfNCCL_DEBUG=WARN\n")
+    script = read_text("a.sh", b"\xef\xbb\xbfexport NCCL_DEBUG=WARN\n")
+
+    assert "does not set NCCL_DEBUG" in conf.faults[0]
+    assert "byte order mark" in script.faults[0]
+
+
+@pytest.mark.parametrize("name", ["a.sh", "a.env", "nccl.conf", "a.yaml", "a.json", "a.toml", "a.py", "Dockerfile"])
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf_16_is_told(name, encoding):
+    config = read_text(name, "NCCL_DEBUG=WARN\n".encode(encoding))
+
+    assert config.settings == ()
+    assert "UTF-16" in config.faults[0]

@@ -151,6 +151,20 @@ def test_a_driver_that_joins_a_cluster_keeps_its_environment_for_itself(lint_fil
     assert said(lint_files({"a.py": text.format("")})) == []
 
 
+def test_what_another_function_than_the_driver_sets_may_be_set_in_a_worker(lint_files, said):
+    text = """
+import os, ray
+class Worker:
+    def set(self):
+        os.environ["NCCL_DEBUG"] = "WARN"
+def main():
+{}    ray.init(address="auto")
+"""
+    assert said(lint_files({"a.py": text.format("")})) == []
+    driver = text.format('    os.environ["NCCL_ALGO"] = "Ring"\n')
+    assert ("NCCL_ALGO", OUT) in said(lint_files({"a.py": driver}))
+
+
 def test_what_a_build_hands_on_stays(lint_files, said):
     text = "FROM a\nARG NCCL_DEBUG=WARN\nENV NCCL_DEBUG=$NCCL_DEBUG\nARG UCX_VERSION=1.18\nRUN build $UCX_VERSION\n"
 

@@ -59,3 +59,8 @@ def test_the_mark_is_under_the_value(lint_script):
 @pytest.mark.parametrize("value", ["${HAS_NVLINK}", "{{ nvls }}", "<nvls>", "CONFIG_NVLS_ENABLE", "@NVLS@"])
 def test_what_something_else_fills_in_later_is_no_value(lint_files, said, value):
     assert said(lint_files({"job.yaml": f"env:\n  NCCL_NVLS_ENABLE: '{value}'\n"})) == []
+
+
+def test_a_switch_set_to_2_is_on_and_no_error(lint_script, said):
+    assert said(lint_script("export NCCL_IB_SPLIT_DATA_ON_QPS=2", "torchrun a.py")) == []
+    assert said(lint_script("export NCCL_IB_SPLIT_DATA_ON_QPS=on", "torchrun a.py")) != []

@@ -123,7 +123,7 @@ def _runtime_variable(script: Script, beside: Placed, name: str, value: str) -> 
             return None
         escape = "\\" if "\\" in written else ""
         quote = escape + '"'
-        start = beside.span.start - (1 if escape else 0)
+        start = beside.span.start
         return Edit(start, start, f"{quote}{name}{quote}: {quote}{value}{quote}, ".encode())
     key, found, _ = written.partition("env_vars." + beside.name)
     if not found:

@@ -141,6 +141,8 @@ def _removal(script: Script, config: Config, placed: Placed) -> Edit | None:  # 
         return Edit(line.start, line.end, b"")
     if placed.program in {"sbatch", "qsub", "bsub"} and _in_comment(script, span):
         return _directive_removed(config, span, text)
+    if placed.form is Form.RUNTIME_ENV and placed.program == "ray job submit":
+        return _pair_removed(config, text, span)
     command, words = _words_of(script, span)
     if command is None or not words:
         return _item_removed(text, span)
@@ -207,6 +209,24 @@ def _item_removed(text: str, span: Span) -> Edit | None:
     while text[end : end + 1] in {" ", ","}:
         end += 1
     return Edit(span.start, end, b"") if text[span.end : end].strip() == "," else None
+
+
+def _pair_removed(config: Config, text: str, span: Span) -> Edit | None:
+    """Take one of a JSON object's pairs out, with the comma behind it or else in front, and the lines it has alone."""
+    behind, before = _COMMA_BEHIND.match(text, span.end), _COMMA_BEFORE.search(text[: span.start])
+    if behind is None and before is not None:
+        return Edit(before.start(), span.end, b"")
+    end = behind.end() if behind else span.end
+    line = config.lines.whole_lines(Span(span.start, end))
+    if text[line.start : line.end].strip() == text[span.start : end].strip():
+        return Edit(line.start, line.end, b"")
+    while behind and text[end : end + 1] in {" ", "\t"}:
+        end += 1
+    return Edit(span.start, end, b"")
+
+
+_COMMA_BEHIND = re.compile(r"\s*,")
+_COMMA_BEFORE = re.compile(r",\s*\Z")
 
 
 def _statement_removed(  # noqa: PLR0911 - a return per kind of neighbour

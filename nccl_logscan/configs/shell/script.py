@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from nccl_logscan.catalogue.model import Kind
-from nccl_logscan.configs.model import Form, Forwards, Launch, LineIndex, Placed
+from nccl_logscan.configs.model import BOM, Form, Forwards, Launch, LineIndex, Placed
 from nccl_logscan.configs.shell.here_documents import Document, launches_within, name_of_document, settings_within
 from nccl_logscan.configs.shell.words import HOLE, Body, Command, Unit, Word, lex, unicode, whole
 from nccl_logscan.position import Span
@@ -94,6 +94,8 @@ class Script:
         if unit is self.unit:
             for offset in lexed.faults[:_FAULTS_LIMIT]:
                 self.faults.append(f"line {self.lines.line_of(offset)}: what opens here is closed nowhere")
+            if self.data.startswith(BOM):
+                self.faults.append("begins with a byte order mark, which bash takes for a part of the first word")
             if "\r\n" in self.text:
                 self.faults.append("lines end in CR LF: bash takes the CR for a part of the last word of each")
         self.comments += lexed.comments

@@ -6,7 +6,7 @@ from nccl_logscan.catalogue.load import catalogue
 from nccl_logscan.configs.read import read_text
 from nccl_logscan.configs.shell.launchers import _HANDLERS
 from nccl_logscan.configs.shell.remote_launchers import REMOTE_HANDLERS
-from nccl_logscan.remedy.files import concerns_training, may_concern_training
+from nccl_logscan.remedy.found import may_set_a_job_up, sets_a_job_up
 
 MPI_AND_SLURM = ("mpirun", "mpiexec", "orterun", "mpiexec.hydra", "mpirun_rsh", "prterun", "prun", "srun", "sbatch")
 HYDRA_MARKS = ("+", "++", "~")
@@ -16,7 +16,7 @@ LAUNCHERS = (*REMOTE_HANDLERS, "torchrun", "deepspeed", "accelerate", *MPI_AND_S
 @pytest.mark.parametrize("launcher", LAUNCHERS)
 def test_a_file_that_starts_processes_is_read(launcher):
     assert launcher in _HANDLERS
-    assert may_concern_training(f"command: [{launcher}, -n, 2, ./prog]\n".encode(), catalogue())
+    assert may_set_a_job_up(f"command: [{launcher}, -n, 2, ./prog]\n".encode(), catalogue())
 
 
 @pytest.mark.parametrize(
@@ -25,17 +25,17 @@ def test_a_file_that_starts_processes_is_read(launcher):
 def test_a_file_that_makes_a_known_setting_is_read(name):
     written = {"": f"{name}: 1\n", "(": f"{name.removesuffix(')')}1)\n", "-": f"run: prog {name}=1\n"}
     form = "(" if "(" in name else "-" if name.startswith("-") else ""
-    assert may_concern_training(written[form].encode(), catalogue())
+    assert may_set_a_job_up(written[form].encode(), catalogue())
     if name.startswith("--"):
-        assert may_concern_training(f"run: prog --{name[2:].replace('-', '_')}=1\n".encode(), catalogue())
+        assert may_set_a_job_up(f"run: prog --{name[2:].replace('-', '_')}=1\n".encode(), catalogue())
 
 
-OTHER = (b"id: 7\ncategory: timeout of reduce\nrank: 1\nexit: 1\n", b"", b"\xff\xfe\x00", b"{}")
+OTHER = (b"id: 7\ncategory: timeout of reduce\nrank: 1\nexit: 1\n", b"", b"{}")
 
 
 @pytest.mark.parametrize("text", OTHER)
 def test_a_file_of_other_things_is_not(text):
-    assert not may_concern_training(text, catalogue())
+    assert not may_set_a_job_up(text, catalogue())
     config = read_text("case.yaml", text)
     assert config
-    assert not concerns_training(config, catalogue())
+    assert not sets_a_job_up(config, catalogue())

@@ -1,0 +1,36 @@
+"""Which lines of a file hold a secret that only the name of its setting tells, on the line before or apart from it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from nccl_logscan.configs.model import Config
+
+_HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? ", re.MULTILINE)
+
+
+def holds_secret(config: Config, ranges: Iterable[tuple[int, int]], may_show: Callable[[str], bool]) -> bool:
+    """Return whether a setting that stands in these lines (from 1, the last included) has a value not to be shown.
+
+    `may_show` says whether a text, here NAME=VALUE, holds no secret: `- name: DB_PASSWORD` and `value: x` below it are
+    none by themselves.
+    """
+    wanted = tuple(ranges)
+    for placed in config.settings:
+        if placed.value is None or not _meet(config, placed.span.start, placed.span.end, wanted):
+            continue
+        if not may_show(f"{placed.name}={placed.value}"):
+            return True
+    return False
+
+
+def hunks_of(diff: str) -> tuple[tuple[int, int], ...]:
+    """Return the lines of the earlier file that a unified diff shows, the first and the last of each hunk."""
+    found = ((int(match[1]), int(match[2] or 1)) for match in _HUNK.finditer(diff))
+    return tuple((first, first + count - 1) for first, count in found)
+
+
+def _meet(config: Config, start: int, end: int, ranges: Sequence[tuple[int, int]]) -> bool:
+    first, last = config.lines.line_of(start), config.lines.line_of(max(start, end - 1))
+    return any(first <= end_line and last >= begin_line for begin_line, end_line in ranges)
