@@ -41,7 +41,7 @@ from nccl_logscan.events.model import Event
 from nccl_logscan.lines import Peeler
 from nccl_logscan.position import Position
 from nccl_logscan.recorder.read import DumpError, read_dump
-from nccl_logscan.report.redact import redact
+from nccl_logscan.report.redact import holds_no_secret
 from nccl_logscan.rulebook.load import builtin_rulebook
 from nccl_logscan.rulebook.rule import Rulebook
 from nccl_logscan.sources import Kind, Limits, kind_of, open_sources
@@ -460,7 +460,7 @@ def _plan(diagnosis: Diagnosis, job: Job, configs: tuple[Config, ...], files: _F
     from nccl_logscan.remedy.plan import make_plan  # noqa: PLC0415
 
     found = frozenset(source.name for source in files.found)
-    around = Circumstances(job, configs, syntaxes_of(configs), may_show=_may_show, found=found)
+    around = Circumstances(job, configs, syntaxes_of(configs), may_show=holds_no_secret, found=found)
     return make_plan(diagnosis, around)
 
 
@@ -469,17 +469,13 @@ def _judged(job: Job, configs: tuple[Config, ...]) -> tuple[JudgedSetting, ...]:
         return ()
     from nccl_logscan.remedy.files import judged  # noqa: PLC0415
 
-    return judged(job, configs, _may_show)
+    return judged(job, configs, holds_no_secret)
 
 
 def _whole(sources: Sequence[LineSource]) -> Mapping[str, bytes]:
     """Return the contents of files; of one that is too long nothing, since a change of it could not be shown."""
     read = [(source, source.content()) for source in sources]
     return {source.name: content for source, content in read if source.note is None}
-
-
-def _may_show(line: str) -> bool:
-    return redact(line) == line
 
 
 def _inputs(sources: Sequence[LineSource], files: _Files, configs: tuple[Config, ...]) -> Iterator[ScannedInput]:

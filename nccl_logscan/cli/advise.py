@@ -24,7 +24,7 @@ from nccl_logscan.advise.run import (
 )
 from nccl_logscan.advise.view import Advised, advise, as_json
 from nccl_logscan.cli.stdout import printing
-from nccl_logscan.report.redact import redact
+from nccl_logscan.report.redact import holds_no_secret
 from nccl_logscan.report.visible import visible
 
 _VERSION = re.compile(r"(?:core_)?v?\d+(?:\.\d+){0,4}(?:[-+.\w]{0,40})?", re.ASCII)
@@ -172,7 +172,7 @@ def _print_patch(run: Run, script: Path, bandwidths: tuple[float, ...], *, launc
 
     config = read_config(script)
     run = informed_by(run, config, launcher_is_said=launcher_is_said)
-    found = patch(advise(run, bandwidths), config, lambda line: redact(line) == line)
+    found = patch(advise(run, bandwidths), config, holds_no_secret)
     with printing():
         click.echo(found.diff, nl=False)
     told = (*found.reasons, *found.notes) or ("nothing in it needs a change",)

@@ -1,13 +1,29 @@
-"""Which lines of a file hold a secret that only the name of its setting tells, on the line before or apart from it."""
+"""Diffs without secrets: also those that only the name of a setting tells, on the line before or apart from it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
 
+from nccl_logscan.configs.diff import diff_of_edits
+from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Config
 
+CONTEXTS = (3, 2, 1)
+"""How many unchanged lines a diff may have around a change, the usual number first. `git apply` takes no hunk without
+any, and one beside a secret is to show as few as it can.
+"""
 _HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? ", re.MULTILINE)
+
+
+def shown_diff(config: Config, edits: Sequence[Edit], may_show: Callable[[str], bool]) -> bytes | None:
+    """Return the diff of edits with as many lines around them as hold no secret; None where they stand beside one."""
+    for context in CONTEXTS:
+        diff = diff_of_edits(config.name, config.data, edits, context)
+        text = diff.decode("utf-8", "replace")
+        if all(map(may_show, text.split("\n"))) and not holds_secret(config, hunks_of(text), may_show):
+            return diff
+    return None
 
 
 def holds_secret(config: Config, ranges: Iterable[tuple[int, int]], may_show: Callable[[str], bool]) -> bool:

@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 
 from nccl_logscan.catalogue.load import Catalogue, catalogue, written_form
 from nccl_logscan.catalogue.model import Kind, Option
+from nccl_logscan.catalogue.versions import version
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Config, Form, Placed
 from nccl_logscan.configs.syntax import Syntax
@@ -94,9 +95,20 @@ class Job:
         return {name: tuple(all_made) for name, all_made in found.items()}
 
     def options_for(self, made: Made) -> tuple[Option, ...]:
-        """Return the verified options that a setting may be: see the function of this name."""
+        """Return the verified options that a setting may be; none where the file does not tell whose setting it is.
+
+        A flag or a key of one word (`--fp16`, `debug`) may be anybody's; a long dotted key tells its framework itself.
+        """
         placed = made.placed
-        return options_for(placed.name, placed.framework, placed.kind is Kind.ENV)
+        is_variable = placed.kind is Kind.ENV
+        if placed.framework is None and not is_variable and placed.name.count(".") < _TELLING_DOTS:
+            return ()
+        return _options(placed.name, None if is_variable else placed.framework, is_variable)
+
+    def covering(self, made: Made) -> tuple[Option, ...]:
+        """Return the options that a setting may be in the versions in use; all of them where none has it."""
+        options = self.options_for(made)
+        return tuple(option for option in options if covers(option, self.version_of(option.framework))) or options
 
     def version_of(self, framework: str) -> str | None:
         """Return the version of a framework that is in use; None where it is not known."""
@@ -125,7 +137,7 @@ class Job:
 
     def uses(self, made: Made) -> bool:
         """Return whether a file uses the variable elsewhere than where it is set: `$NAME`, os.environ["NAME"]."""
-        return self._may_use(made.placed.name.encode()) and made.placed.name in self._used
+        return self._may_use(made.placed.name.encode("utf-8", "surrogatepass")) and made.placed.name in self._used
 
     def _may_use(self, name: bytes) -> bool:
         """Whether a file holds what a use of the variable looks like: told sooner than what all files use."""
@@ -137,14 +149,12 @@ class Job:
         return frozenset().union(*map(_used, self.configs))
 
 
-def options_for(name: str, framework: str | None, is_variable: bool) -> tuple[Option, ...]:
-    """Return the verified options that a setting may be; none where the file does not tell whose setting it is.
-
-    A flag or a key of one word (`--fp16`, `debug`) may be anybody's; a long dotted key tells its framework itself.
-    """
-    if framework is None and not is_variable and name.count(".") < _TELLING_DOTS:
-        return ()
-    return _options(name, None if is_variable else framework, is_variable)
+def covers(option: Option, in_use: str | None) -> bool:
+    """Return whether a version has the option; one that is not known may."""
+    if in_use is None:
+        return True
+    have, since, until = version(in_use), version(option.since), version(option.until)
+    return have >= since and (not until or have[: len(until)] <= until)
 
 
 _written = lru_cache(16_384)(written_form)

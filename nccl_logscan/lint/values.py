@@ -8,10 +8,10 @@ from functools import lru_cache
 
 from nccl_logscan.catalogue.domain import read_as, takes, whole_number
 from nccl_logscan.catalogue.load import catalogue
-from nccl_logscan.catalogue.model import Domain, Form, Kind, Parser, Reader
+from nccl_logscan.catalogue.model import Domain, Form, Kind, Option, Parser, Reader
 from nccl_logscan.configs import model as configs
 from nccl_logscan.configs.edit import Edit
-from nccl_logscan.lint.job import SHORT, Job, Made, changed, options_for, remark
+from nccl_logscan.lint.job import SHORT, Job, Made, changed, remark
 from nccl_logscan.lint.model import Check, Remark, Severity
 
 _AMOUNT = re.compile(r"(\d{1,15}) ?([A-Za-z]{1,7})")
@@ -22,6 +22,7 @@ _BYTES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _SECONDS = {"s": 1, "sec": 1, "secs": 1, "second": 1, "seconds": 1, "m": 60, "min": 60, "mins": 60, "minute": 60}
 _SECONDS |= {"minutes": 60, "h": 3600, "hr": 3600, "hour": 3600, "hours": 3600}
 _UNIT = {"milliseconds": 1000.0, "seconds": 1.0, "minutes": 1 / 60}
+_DURATION = "timedelta"
 _ENDS_PROGRAM = frozenset({Parser.STOI, Parser.TORCH_BOOL})
 
 
@@ -31,32 +32,37 @@ def check_values(job: Job) -> Iterator[Remark]:
         placed = made.placed
         if placed.value is None or not made.is_given:
             continue
-        # Files repeat each other: what was asked of a short value once is not asked again.
-        refused_by = _asked if len(placed.value) <= SHORT else _refused_by
-        if domain := refused_by(placed.value, placed.name, placed.framework, placed.kind is Kind.ENV):
-            yield _refused(made, placed.value, *domain)
+        variable = job.catalogue.variable(placed.name) if placed.kind is Kind.ENV else None
+        if variable is None or variable.reader is Reader.OTHER:
+            found = _of_option(made, placed.value, job)
+        elif variable.verified and variable.reader is not Reader.NOBODY:
+            # Files repeat each other: what was asked of a short value once is not asked again.
+            if len(placed.value) <= SHORT and _fits_variable(placed.name, placed.value):
+                continue
+            found = _judged(made, placed.value, variable.domain, variable.source)
+        else:
+            continue
+        if found:
+            yield found
 
 
-def _refused_by(value: str, name: str, framework: str | None, is_variable: bool) -> tuple[Domain, str] | None:
-    """Return the domain that refuses a value, and its source; of several that a name may have, all must refuse it."""
-    variable = catalogue().variable(name) if is_variable else None
-    if variable is None or variable.reader is Reader.OTHER:
-        domains = [(option.domain, option.source) for option in options_for(name, framework, is_variable)]
-    elif variable.verified and variable.reader is not Reader.NOBODY:
-        domains = [(variable.domain, variable.source)]
-    else:
+def _of_option(made: Made, value: str, job: Job) -> Remark | None:
+    # A name is of several frameworks, or of several versions: wrong is what all of them refuse.
+    found = [_of_call(made, value, option) for option in job.covering(made)]
+    return found[0] if found and all(found) else None
+
+
+def _of_call(made: Made, value: str, option: Option) -> Remark | None:
+    if option.domain.unit != _DURATION or made.placed.scalar not in {"integer", "number"}:
+        return _judged(made, value, option.domain, option.source)
+    problem = f"{made.placed.name} takes a datetime.timedelta, not the number {shown(value)}: the call raises"
+    advice = f"write timedelta(seconds={value}), if seconds were meant"
+    return remark(made, Check.BAD_VALUE, Severity.ERROR, problem, advice, option.source, marks_value=True)
+
+
+def _judged(made: Made, value: str, domain: Domain, source: str) -> Remark | None:
+    if _fits(value, domain):
         return None
-    return domains[0] if domains and all(_refuses(domain, value) for domain, _ in domains) else None
-
-
-_asked = lru_cache(16_384)(_refused_by)
-
-
-def _refuses(domain: Domain, value: str) -> bool:
-    return domain.strict and not takes(domain, value) and not _is_placeholder(value, domain)
-
-
-def _refused(made: Made, value: str, domain: Domain, source: str) -> Remark:
     right = right_value(value, domain)
     wanted = _wanted(domain)
     problem = f"{made.placed.name} takes {wanted}, not {shown(value)}{_consequence(value, domain)}"
@@ -66,6 +72,24 @@ def _refused(made: Made, value: str, domain: Domain, source: str) -> Remark:
     is_switched_on = domain.form is Form.FLAG and domain.parser is Parser.STRTOLL and whole_number(domain, value)
     severity = Severity.NOTE if is_switched_on else Severity.ERROR
     return remark(made, Check.BAD_VALUE, severity, problem, advice, source, fix=fix, marks_value=True)
+
+
+@lru_cache(16_384)
+def _fits_variable(name: str, value: str) -> bool:
+    variable = catalogue().variable(name)
+    return variable is not None and _fits(value, variable.domain)
+
+
+def _fits(value: str, domain: Domain) -> bool:
+    may_judge = domain.strict or _is_with_unit(value, domain)
+    return not may_judge or takes(domain, value) or _is_placeholder(value, domain)
+
+
+def _is_with_unit(value: str, domain: Domain) -> bool:
+    """Whether a unit of time is written out (10m, 30 min) where a number alone is read."""
+    amount = _AMOUNT.fullmatch(value.strip())
+    is_time = domain.unit in _UNIT and domain.form in {Form.INTEGER, Form.NUMBER}
+    return is_time and amount is not None and amount[2].lower() in _SECONDS
 
 
 def _is_placeholder(value: str, domain: Domain) -> bool:

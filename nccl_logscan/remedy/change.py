@@ -8,16 +8,14 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from nccl_logscan.catalogue.model import Kind
-from nccl_logscan.configs.diff import diff_of_edits
 from nccl_logscan.configs.edit import Edit, applied
 from nccl_logscan.configs.model import Config
-from nccl_logscan.configs.secrets import holds_secret, hunks_of
+from nccl_logscan.configs.secrets import shown_diff
 from nccl_logscan.position import Position
 from nccl_logscan.remedy.circumstances import Circumstances, Standing, frameworks_of, takes_options_of
 from nccl_logscan.remedy.naming import Named
 from nccl_logscan.remedy.values import UNSET, corrects, is_relative, is_value, target, unmade
 
-_CONTEXTS = (3, 2, 1)
 _LONGEST_DIFF = 16_384
 
 
@@ -239,17 +237,13 @@ def diff_text(config: Config, edits: Sequence[Edit], may_show: Callable[[str], b
 
     None for no change, and where the text could not be shown as it is: bytes that are no UTF-8, a secret beside it.
     """
-    for context in _CONTEXTS:
-        data = diff_of_edits(config.name, config.data, edits, context)
-        try:
-            text = data.decode("utf-8")
-        except UnicodeDecodeError:
-            return None
-        if len(text) > _LONGEST_DIFF or "\r" in text or not all(map(may_show, text.split("\n"))):
-            continue
-        if not holds_secret(config, hunks_of(text), may_show):
-            return text or None
-    return None
+    diff = shown_diff(config, edits, may_show)
+    if not diff or len(diff) > _LONGEST_DIFF or b"\r" in diff:
+        return None
+    try:
+        return diff.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
 
 
 _TIMEDELTA_CALL = re.compile(r"\bdatetime\.timedelta\(")

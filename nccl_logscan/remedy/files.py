@@ -11,6 +11,9 @@ from nccl_logscan.diagnosis.verdict import Job, JudgedSetting, Setting
 from nccl_logscan.lint.model import Remark, Severity, Versions
 from nccl_logscan.position import Span
 
+_DIFFS = 200
+"""So many of the gravest remarks have a diff: a report shows no more, and each costs a reading of its file's lines."""
+
 _WEIGHT = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
 
 
@@ -35,7 +38,10 @@ def syntaxes_of(configs: Sequence[Config]) -> Mapping[str, Syntax]:
 
 
 def judged(job: Job, configs: Sequence[Config], may_show: Callable[[str], bool]) -> tuple[JudgedSetting, ...]:
-    """Return what lint says of the files and of the variables seen in the log, the gravest first."""
+    """Return what lint says of the files and of the variables seen in the log, the gravest first.
+
+    The first 200 have a diff, where their file can be mended and the diff may be shown.
+    """
     if not configs and not job.settings:
         return ()
     from nccl_logscan.lint.seen import lint_seen  # noqa: PLC0415 - only where there is something to judge
@@ -47,7 +53,10 @@ def judged(job: Job, configs: Sequence[Config], may_show: Callable[[str], bool])
     seen = (remark for remark in logged if remark.name not in told)
     by_name = {config.name: config for config in configs}
     remarks = sorted((*in_files, *_once(seen)), key=lambda remark: _WEIGHT[remark.severity])
-    return tuple(JudgedSetting(remark, _diff(remark, by_name.get(remark.at.source), may_show)) for remark in remarks)
+    with_diff = (
+        JudgedSetting(remark, _diff(remark, by_name.get(remark.at.source), may_show)) for remark in remarks[:_DIFFS]
+    )
+    return (*with_diff, *map(JudgedSetting, remarks[_DIFFS:]))
 
 
 def _lint(configs: Sequence[Config], versions: Versions) -> tuple[Remark, ...]:

@@ -67,6 +67,11 @@ def redact(text: str) -> str:
     return redact_marked(text, None)[0]
 
 
+def holds_no_secret(text: str) -> bool:
+    """Return whether a text may be shown as it is."""
+    return redact(text) == text
+
+
 def redact_value(name: str, value: str) -> str:
     """Return a named value redacted: all of it where the name says that it is a secret (`HF_TOKEN`)."""
     if value and _PASSWORD_NAME.search(name):
