@@ -26,6 +26,7 @@ _TELLS = re.compile(rb"[ \t]*(?:#.*|(?:echo|printf|logger|log|info|print)\b[^;&|
 _TELLING_LINE = 2000
 _TELLING_DOTS = 2
 _BUDGET = 256 << 10
+_SMALL = 32 << 10
 
 SHORT = 256
 """Values of up to so many characters are remembered with what is said of them, since files repeat each other."""
@@ -140,7 +141,9 @@ class Job:
         return self._may_use(made.placed.name.encode("utf-8", "surrogatepass")) and made.placed.name in self._used
 
     def _may_use(self, name: bytes) -> bool:
-        """Whether a file holds what a use of the variable looks like: told sooner than what all files use."""
+        """Whether a file holds what a use of the variable looks like: told of small files sooner than what all use."""
+        if sum(len(config.data) for config in self.configs) > _SMALL:
+            return True
         marks = (b"$" + name, b"${" + name, b"environ", b"getenv")
         return any(mark in config.data for config in self.configs for mark in marks)
 
