@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from nccl_logscan.configs.diff import diff_of_edits
+from nccl_logscan.configs.diff import diff_of_edits, path_for_git
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Config
 
@@ -18,8 +18,9 @@ _HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? ", re.MULTILINE)
 
 def shown_diff(config: Config, edits: Sequence[Edit], may_show: Callable[[str], bool]) -> bytes | None:
     """Return the diff of edits with as many lines around them as hold no secret; None where they stand beside one."""
+    path = path_for_git(config.name)
     for context in CONTEXTS:
-        diff = diff_of_edits(config.name, config.data, edits, context)
+        diff = diff_of_edits(path, config.data, edits, context)
         text = diff.decode("utf-8", "replace")
         if all(map(may_show, text.split("\n"))) and not holds_secret(config, hunks_of(text), may_show):
             return diff
