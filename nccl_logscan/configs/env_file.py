@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import PurePath
 
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.edit import Edit, lines_put
 from nccl_logscan.configs.model import BOM, Config, Form, LineIndex, Placed
 from nccl_logscan.configs.proof import adds_just, changes_just
+from nccl_logscan.configs.syntax import path_of
 from nccl_logscan.position import Span
 
 _LINE = re.compile(
@@ -32,7 +32,7 @@ class EnvFile:
 
     def claims(self, name: str, head: bytes) -> bool:  # noqa: ARG002 - the name alone tells
         """Return whether the file is called .env, .env.NAME, NAME.env or .deepspeed_env."""
-        file = PurePath(name).name
+        file = path_of(name).name
         return file in {".env", ".deepspeed_env", "deepspeed_env"} or file.startswith(".env.") or file.endswith(".env")
 
     def read(self, name: str, data: bytes) -> Config:

@@ -8,12 +8,12 @@ what the environment sets already stays (setenv without overwriting), so that of
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import PurePath
 
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.edit import Edit, lines_put
 from nccl_logscan.configs.model import Config, Form, LineIndex, Placed
 from nccl_logscan.configs.proof import adds_just, changes_just
+from nccl_logscan.configs.syntax import path_of
 from nccl_logscan.position import Span
 
 _NAMES = frozenset({"nccl.conf", ".nccl.conf"})
@@ -27,7 +27,7 @@ class NcclConf:
 
     def claims(self, name: str, head: bytes) -> bool:  # noqa: ARG002 - the name alone tells
         """Return whether the file is called nccl.conf or .nccl.conf, or so with something before it."""
-        file = PurePath(name).name
+        file = path_of(name).name
         return file in _NAMES or file.endswith((".nccl.conf", "-nccl.conf", "_nccl.conf"))
 
     def read(self, name: str, data: bytes) -> Config:

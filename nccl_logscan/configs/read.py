@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from nccl_logscan.configs.dockerfile import Dockerfile
+from nccl_logscan.configs.dockerfile.syntax import Dockerfile
 from nccl_logscan.configs.env_file import EnvFile
 from nccl_logscan.configs.mappings.json import Json
 from nccl_logscan.configs.mappings.toml import Toml

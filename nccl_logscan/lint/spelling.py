@@ -96,7 +96,7 @@ def _has_one_more(longer: list[str], words: list[str]) -> bool:
 
 def _near_to_nothing(name: str) -> str | None:
     """NCCL_TIME_OUT → NCCL_TIMEOUT, which nothing reads either."""
-    from rapidfuzz import process  # noqa: PLC0415 - only a misspelt name pays for it
+    from rapidfuzz import process  # noqa: PLC0415 - only for a name that is not known
     from rapidfuzz.distance import OSA  # noqa: PLC0415
 
     found = process.extractOne(name, _unread(), scorer=OSA.distance, score_cutoff=2)
@@ -113,7 +113,7 @@ def _near(name: str, known: Catalogue) -> str | None:
     found = known.nearest(name) or _near_to_nothing(name)
     if found is None or not found.startswith(("NCCL_", "TORCH_", "OFI_NCCL_", "GLOO_")):
         return None
-    from rapidfuzz.distance import OSA  # noqa: PLC0415
+    from rapidfuzz.distance import OSA  # noqa: PLC0415 - as above
 
     differs = OSA.distance(name, found)
     stem = found.removeprefix("TORCH_").removeprefix("NCCL_")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from nccl_logscan.catalogue.domain import read_as, takes, whole_number
+from nccl_logscan.catalogue.load import catalogue
 from nccl_logscan.catalogue.model import Domain, Form, Kind, Option, Parser, Reader
 from nccl_logscan.configs import model as configs
 from nccl_logscan.configs.edit import Edit
-from nccl_logscan.lint.job import Job, Made, changed, remark
+from nccl_logscan.lint.job import SHORT, Job, Made, changed, remark
 from nccl_logscan.lint.model import Check, Remark, Severity
 
 _AMOUNT = re.compile(r"(\d{1,15}) ?([A-Za-z]{1,7})")
@@ -34,6 +36,9 @@ def check_values(job: Job) -> Iterator[Remark]:
         if variable is None or variable.reader is Reader.OTHER:
             found = _of_option(made, placed.value, job)
         elif variable.verified and variable.reader is not Reader.NOBODY:
+            # Files repeat each other: what was asked of a short value once is not asked again.
+            if len(placed.value) <= SHORT and _fits_variable(placed.name, placed.value):
+                continue
             found = _judged(made, placed.value, variable.domain, variable.source)
         else:
             continue
@@ -56,7 +61,7 @@ def _of_call(made: Made, value: str, option: Option) -> Remark | None:
 
 
 def _judged(made: Made, value: str, domain: Domain, source: str) -> Remark | None:
-    if not (domain.strict or _is_with_unit(value, domain)) or takes(domain, value) or _is_placeholder(value, domain):
+    if _fits(value, domain):
         return None
     right = right_value(value, domain)
     wanted = _wanted(domain)
@@ -67,6 +72,17 @@ def _judged(made: Made, value: str, domain: Domain, source: str) -> Remark | Non
     is_switched_on = domain.form is Form.FLAG and domain.parser is Parser.STRTOLL and whole_number(domain, value)
     severity = Severity.NOTE if is_switched_on else Severity.ERROR
     return remark(made, Check.BAD_VALUE, severity, problem, advice, source, fix=fix, marks_value=True)
+
+
+@lru_cache(16_384)
+def _fits_variable(name: str, value: str) -> bool:
+    variable = catalogue().variable(name)
+    return variable is not None and _fits(value, variable.domain)
+
+
+def _fits(value: str, domain: Domain) -> bool:
+    may_judge = domain.strict or _is_with_unit(value, domain)
+    return not may_judge or takes(domain, value) or _is_placeholder(value, domain)
 
 
 def _is_with_unit(value: str, domain: Domain) -> bool:

@@ -28,6 +28,27 @@ _OF_THE_LOGIN = frozenset({"PWD", "HOME"})
 _HANDED_ON = frozenset({"run(env=)", "Popen(env=)", "call(env=)", "check_call(env=)", "check_output(env=)"})
 
 
+# The words by which programs that start processes are called (see configs/shell/launchers.py).
+_LAUNCHERS = frozenset(
+    {
+        "torchrun", "distributed", "deepspeed", "accelerate", "horovodrun", "ray", "mpirun", "mpiexec", "orterun",
+        "prterun", "prun", "mpirun_rsh", "srun", "sbatch", "salloc", "docker", "podman", "nerdctl", "nvidia_docker",
+        "singularity", "apptainer", "enroot", "kubectl", "ssh", "pdsh", "clush", "pssh", "parallel_ssh",
+    }
+)  # fmt: skip
+_WORD = re.compile(rb"[A-Za-z_]\w*(?:-\w+)*")
+
+
+def may_set_a_job_up(data: bytes, catalogue: Catalogue) -> bool:
+    """Return whether a file holds a word without which `sets_a_job_up` is False: then it need not be parsed."""
+    if data[:2] in {b"\xff\xfe", b"\xfe\xff"}:
+        return True  # UTF-16 is for the parsers to judge
+    words = {word.decode().replace("-", "_") for word in _WORD.findall(data)}
+    if not words.isdisjoint(_LAUNCHERS) or not words.isdisjoint(catalogue.option_words):
+        return True
+    return any(catalogue.variable(word) for word in words)
+
+
 def sets_a_job_up(config: Config, catalogue: Catalogue) -> bool:
     """Return whether a file that nobody named makes a known setting, or starts processes, for a job."""
     return _concerns_training(config, catalogue) and not _is_dump(config) and _is_read_by_something(config)

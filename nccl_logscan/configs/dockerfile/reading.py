@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import islice
-from pathlib import PurePath
 
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.edit import Edit, lines_put
@@ -37,10 +36,8 @@ _OLD = re.compile(rb"[ \t\0]*+([A-Za-z_][\w.-]*+)[ \t\0]++([^\0]*+(?:\0++[^\0]++
 _ARGUMENT = re.compile(rb"[ \t\0]*+([A-Za-z_][\w.-]*+)(?=[ \t\0]|\Z)")
 _OPTIONS = re.compile(rb"(?:[ \t\0]*+--[\w-]++(?:=\S*+)?)*+[ \t\0]*+")
 _EXPANDS = re.compile(rb"\$(?:\{|[A-Za-z_])")
-_TELLING = re.compile(rb"(?:[ \t]*+(?:#[^\n]*+)?\r?\n)*+[ \t]*+(?:FROM|ARG)[ \t]", re.IGNORECASE)
 _PLAIN = re.compile(r"[A-Za-z0-9_./:=,+@%^~-]+")
 _LONGEST_JOINT = 256
-_SUFFIXES = (".dockerfile", ".containerfile", ".docker")
 _ASSIGNS = re.compile(rb"[A-Z_]=")
 _SHELL_FORMS = frozenset({b"RUN", b"CMD", b"ENTRYPOINT"})
 
@@ -61,17 +58,10 @@ class _Instruction:
     heredocs: tuple[tuple[int, int], ...] = ()
 
 
-class Dockerfile:
-    """Dockerfiles and Containerfiles."""
+class Instructions:
+    """What the syntax of Dockerfiles does with a file: see Syntax."""
 
     name = "dockerfile"
-
-    def claims(self, name: str, head: bytes) -> bool:
-        """Return whether the name says so; a `.docker` or a name without suffix must begin with FROM or ARG."""
-        file = PurePath(name).name.lower()
-        if file.startswith(("dockerfile", "containerfile")) or file.endswith(_SUFFIXES[:2]):
-            return not file.endswith((".sh", ".py", ".yaml", ".yml", ".json", ".md"))
-        return (file.endswith(_SUFFIXES) or "." not in file) and _TELLING.match(head) is not None
 
     def read(self, name: str, data: bytes) -> Config:
         """Return what ENV and ARG set, and what the commands of RUN, CMD and ENTRYPOINT set for themselves."""
