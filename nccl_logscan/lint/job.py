@@ -24,7 +24,8 @@ _USE = re.compile(
 _TELLS = re.compile(rb"[ \t]*(?:#.*|(?:echo|printf|logger|log|info|print)\b[^;&|]*)")
 _TELLING_LINE = 2000
 _TELLING_DOTS = 2
-_BUDGET = 256 << 10
+FIX_BUDGET = 256 << 10
+"""How many bytes of one file are read again for its fixes."""
 
 
 @dataclass(slots=True)
@@ -154,7 +155,7 @@ def job_of(configs: Sequence[Config], versions: Versions, *, fixes: bool) -> Job
 
 
 def _made(config: Config, *, fixes: bool) -> Iterator[Made]:
-    budget = Budget(_BUDGET if fixes else 0)
+    budget = Budget(FIX_BUDGET if fixes else 0)
     return (Made(placed, config, budget) for placed in config.settings)
 
 
