@@ -43,9 +43,10 @@ from nccl_logscan.lines import Peeler
 from nccl_logscan.position import Position
 from nccl_logscan.recorder.read import DumpError, read_dump
 from nccl_logscan.remedy.circumstances import Circumstances
-from nccl_logscan.remedy.files import concerns_training, judged, read_configs, syntaxes_of
+from nccl_logscan.remedy.files import judged, read_configs, syntaxes_of
+from nccl_logscan.remedy.found import is_of_another_job, sets_a_job_up
 from nccl_logscan.remedy.plan import make_plan
-from nccl_logscan.report.redact import redact
+from nccl_logscan.report.redact import holds_no_secret
 from nccl_logscan.rulebook.load import builtin_rulebook
 from nccl_logscan.rulebook.rule import Rulebook
 from nccl_logscan.sources import Kind, Limits, kind_of, open_sources
@@ -96,7 +97,7 @@ def scan(
     sources = open_sources(logs, limits=options.limits, stdin=stdin)
     given = given_configs(options.configs, limits=options.limits)
     beside = configs_beside(logs, [*sources, *given], limits=options.limits) if options.looks_beside else []
-    files = _Files([*given, *_configs_among(sources)], beside)
+    files = _files(given, sources, beside)
     return _scan(sources, rulebook if rulebook is not None else builtin_rulebook(), options, files)
 
 
@@ -115,10 +116,22 @@ def _kind_of_text(text: str, name: str) -> Kind:
 
 @dataclass(frozen=True, slots=True)
 class _Files:
-    """Configuration files: those that the user named, and those that were found beside a log."""
+    """Configuration files: those that the user named as such, and those that were found: beside a log, or in a folder
+    that was given as one. `logs` are named as configuration, but are logs.
+    """
 
     named: Sequence[LineSource] = ()
-    beside: Sequence[LineSource] = ()
+    found: Sequence[LineSource] = ()
+    logs: Sequence[str] = ()
+
+
+def _files(given: Sequence[LineSource], sources: Sequence[LineSource], beside: Sequence[LineSource]) -> _Files:
+    logs = {os.path.realpath(source.name) for source in _logs_among(sources)}
+    named = [file for file in given if os.path.realpath(file.name) not in logs]
+    among = {file.name: file for file in (*_configs_among(sources), *beside)}
+    paths = {os.path.realpath(file.name) for file in named}
+    found = [file for file in among.values() if os.path.realpath(file.name) not in paths]
+    return _Files(named, found, [file.name for file in given if file not in named])
 
 
 def _scan(
@@ -134,7 +147,7 @@ def _scan(
             run.read_dump(source)
         else:
             run.read(source, options.progress)
-    return run.conclude(sources, files or _Files(_configs_among(sources)), started)
+    return run.conclude(sources, files or _Files(found=_configs_among(sources)), started)
 
 
 def _logs_among(sources: Sequence[_Input]) -> Sequence[_Input]:
@@ -321,10 +334,10 @@ class _Run:
             coverage=self._coverage(_logs_among(sources), time.perf_counter() - started),
             unclaimed=self.unclaimed.conclude(),
             inputs=tuple(_inputs(sources, files, around)),
-            notes=(*self._notes(sources), *_remarks_on(files.named, sources)),
+            notes=(*_remarks_on(files, sources, around), *self._notes(sources)),
             rulebook_digest=self.rulebook.digest,
             rules_used={finding.rule.id: finding.rule for finding in findings},
-            judged=judged(job, around.configs, _may_show),
+            judged=judged(job, around.configs, holds_no_secret),
         )
 
     def _scene(self) -> Scene:
@@ -377,7 +390,7 @@ class _Run:
             if source.note is not None:
                 yield f"{source.name} {source.note}"
             elif logs and source.kind == Kind.CONFIG:
-                yield f"{source.name} is a configuration file: its settings were read, and it was not taken for a log"
+                yield f"{source.name} is a configuration file and was not taken for a log"
         yield from self.dump_notes[:_NOTES]
         if len(self.dump_notes) > _NOTES:
             yield f"{len(self.dump_notes) - _NOTES} further remarks on dumps are left out"
@@ -410,19 +423,26 @@ def _nothing_to_judge(sources: Sequence[LineSource]) -> InputError:
     )
 
 
-def _remarks_on(files: Sequence[LineSource], sources: Sequence[LineSource]) -> Iterator[str]:
-    """Yield what is odd about files that were only given as configuration."""
+def _remarks_on(files: _Files, sources: Sequence[LineSource], around: Circumstances) -> Iterator[str]:
+    """Yield what is odd about files that were given as configuration."""
     inputs = {source.name for source in sources}
-    yield from (f"{file.name} {file.note}" for file in files if file.note is not None and file.name not in inputs)
+    read = {config.name for config in around.configs}
+    yield from (f"{name} is one of the logs: no settings were looked for in it" for name in files.logs)
+    for file in files.named:
+        if file.note is not None and file.name not in inputs:
+            yield f"{file.name} {file.note}"
+        elif file.note is None and file.name not in read:
+            yield f"{file.name} is of no kind of configuration file that is known: no settings were looked for in it"
 
 
 def _circumstances(job: Job, files: _Files) -> Circumstances:
-    """Read the configuration files; of those found beside a log only such as concern training are kept."""
-    named, beside = (read_configs(_whole(sources)) for sources in (files.named, files.beside))
+    """Read the configuration files; of those that were only found such are kept as set this job up."""
+    named, found = (read_configs(_whole(sources)) for sources in (files.named, files.found))
     known = catalogue()
-    configs = (*named, *(config for config in beside if concerns_training(config, known)))
-    found = frozenset(config.name for config in beside)
-    return Circumstances(job, configs, syntaxes_of(configs), known, _may_show, found)
+    own = [config for config in found if sets_a_job_up(config, known) and not is_of_another_job(config, job)]
+    configs = (*named, *own)
+    names = frozenset(config.name for config in found)
+    return Circumstances(job, configs, syntaxes_of(configs), known, holds_no_secret, names)
 
 
 def _whole(sources: Sequence[LineSource]) -> Mapping[str, bytes]:
@@ -431,13 +451,9 @@ def _whole(sources: Sequence[LineSource]) -> Mapping[str, bytes]:
     return {source.name: content for source, content in read if source.note is None}
 
 
-def _may_show(line: str) -> bool:
-    return redact(line) == line
-
-
 def _inputs(sources: Sequence[LineSource], files: _Files, around: Circumstances) -> Iterator[ScannedInput]:
     lines = {config.name: config.data.count(b"\n") for config in around.configs}
-    shown = [*sources, *files.named, *(source for source in files.beside if source.name in lines)]
+    shown = [*sources, *files.named, *(source for source in files.found if source.name in lines)]
     for source in {source.name: source for source in shown}.values():
         count = lines.get(source.name, source.lines_read)
         yield ScannedInput(source.name, source.kind, source.bytes_read, count, source.note)

@@ -2,22 +2,22 @@
 
 `data/variables.jsonl` and `data/options.jsonl` hold an entry a line, which reads in milliseconds and makes a change of
 one entry a change of one line (a variable's begins with its name); `data/practices.toml` is written by people.
+
+An option that is a variable leaves out what the variable's line says: its domain, its default, since when it is read.
+It says one of them only where its framework differs (verl sets another default for its workers).
 """
 
 from __future__ import annotations
 
 import json
 import re
-import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
 from typing import Any
 
-from rapidfuzz import process
-from rapidfuzz.distance import OSA
-
+from nccl_logscan.catalogue.domain import takes
 from nccl_logscan.catalogue.model import (
     Condition,
     Default,
@@ -30,6 +30,7 @@ from nccl_logscan.catalogue.model import (
     Reader,
     Variable,
 )
+from nccl_logscan.catalogue.versions import version
 
 _CALL = re.compile(r"(?:\w+\.)*(?P<name>\w+)\((?:(?P<keyword>\w+)=)?(?:[^()]|\([^()]*\))*\)")
 
@@ -52,11 +53,13 @@ class Catalogue:
     @cached_property
     def options(self) -> tuple[Option, ...]:
         """Every option; read when first asked for."""
-        return tuple(_option(entry) for entry in _entries("options.jsonl"))
+        return tuple(_option(entry, self.variables) for entry in _entries("options.jsonl"))
 
     @cached_property
     def practices(self) -> tuple[Practice, ...]:
         """Every practice; read when first asked for."""
+        import tomllib  # noqa: PLC0415 - a scan without configuration files asks for no practice
+
         text = _data("practices.toml")
         return tuple(_practice(entry) for entry in tomllib.loads(text).get("practice", ()))
 
@@ -113,6 +116,10 @@ class Catalogue:
         """
         if self._family(name):
             return None
+        # As long to import as the rest of a scan of a short log takes to start.
+        from rapidfuzz import process  # noqa: PLC0415
+        from rapidfuzz.distance import OSA  # noqa: PLC0415
+
         near = 1 if len(name.partition("_")[2]) <= _SHORT else _NEAR
         found = process.extractOne(name, self._names, scorer=OSA.distance, score_cutoff=near)
         return found[0] if found else None
@@ -189,16 +196,33 @@ def _variable(entry: dict[str, Any]) -> Variable:
     )
 
 
-def _option(entry: dict[str, Any]) -> Option:
+def _option(entry: dict[str, Any], variables: Mapping[str, Variable]) -> Option:
+    said = {**entry, "domain": _domain(entry["domain"])} if "domain" in entry else entry
     return Option(
         **{
-            **entry,
+            **_of_variable(entry["names"], variables),
+            **said,
             "kind": Kind(entry["kind"]),
-            "domain": _domain(entry["domain"]),
             "names": tuple(entry["names"]),
             "helps_with": tuple(entry["helps_with"]),
         }
     )
+
+
+def _of_variable(names: Sequence[str], variables: Mapping[str, Variable]) -> dict[str, Any]:
+    """Return what an option has of the variable that it is; `since` is the version that read the first of its names."""
+    found = [variables[name] for name in names if name in variables]
+    if not found:
+        return {}
+    since = min((variable.since for variable in found if variable.since), key=version, default="")
+    return {"domain": found[0].domain, "default": _newest_default(found[0]), "since": since}
+
+
+def _newest_default(variable: Variable) -> str | None:
+    """Return the default as a value that can be written; None for one in words ("automatic", "unset: all")."""
+    value = variable.defaults[-1].value if variable.defaults else None
+    in_words = value is None or " " in value.strip() or not takes(variable.domain, value)
+    return None if in_words else value
 
 
 def _domain(entry: dict[str, Any]) -> Domain:

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from nccl_logscan.catalogue.model import Kind
-from nccl_logscan.configs.edit import Edit, applied, unified_diff
+from nccl_logscan.configs.edit import Edit, applied
 from nccl_logscan.configs.model import Config
+from nccl_logscan.configs.secrets import shown_diff
 from nccl_logscan.position import Position
 from nccl_logscan.remedy.circumstances import Circumstances, Standing, frameworks_of, takes_options_of
 from nccl_logscan.remedy.naming import Named
 from nccl_logscan.remedy.values import UNSET, corrects, is_relative, is_value, target, unmade
 
-_CONTEXTS = (3, 2, 1)
 _LONGEST_DIFF = 16_384
 
 
@@ -123,7 +123,7 @@ def _diffs(wrong: Sequence[Standing], wanted: Named, around: Circumstances) -> s
         made = [edit for edit in edits if edit is not None]
         after = applied(config.data, made)
         if len(made) == len(edits) and _keeps_the_rest(config, after, wanted, around):
-            parts.append(diff_text(config, after, around.may_show) or "")
+            parts.append(diff_text(config, made, around.may_show) or "")
     return "".join(parts) or None
 
 
@@ -159,7 +159,7 @@ def _added(wanted: Named, around: Circumstances, *, diff: bool) -> Change | None
             after = applied(config.data, [edit])
             if _keeps_the_rest(config, after, wanted, around) and _is_in_place(config, after, name, wanted, around):
                 return Change(
-                    _first_line(config, edit), None, wanted.to, diff_text(config, after, around.may_show), name=name
+                    _first_line(config, edit), None, wanted.to, diff_text(config, (edit,), around.may_show), name=name
                 )
     return None
 
@@ -232,20 +232,19 @@ def _others(config: Config, mine: Sequence[Standing]) -> list[tuple[str, str | N
     return [(placed.name, placed.value) for placed in config.settings if id(placed) not in own]
 
 
-def diff_text(config: Config, after: bytes, may_show: Callable[[str], bool]) -> str | None:
-    """Return the change of a file as text, with as many lines around it as hold no secret.
+def diff_text(config: Config, edits: Sequence[Edit], may_show: Callable[[str], bool]) -> str | None:
+    """Return what edits do to a file as text, with as many lines around it as hold no secret.
 
     None for no change, and where the text could not be shown as it is: bytes that are no UTF-8, a secret beside it.
     """
-    for context in _CONTEXTS:
-        data = unified_diff(config.name, config.data, after, context)
-        try:
-            text = data.decode("utf-8")
-        except UnicodeDecodeError:
-            return None
-        if len(text) <= _LONGEST_DIFF and "\r" not in text and all(map(may_show, text.split("\n"))):
-            return text or None
-    return None
+    # A carriage return would be lost in a report.
+    diff = shown_diff(config, edits, lambda line: "\r" not in line and may_show(line))
+    if not diff or len(diff) > _LONGEST_DIFF:
+        return None
+    try:
+        return diff.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
 
 
 _TIMEDELTA_CALL = re.compile(r"\bdatetime\.timedelta\(")

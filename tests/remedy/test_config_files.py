@@ -7,7 +7,9 @@ from files import applied, circumstances, plan_for
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from nccl_logscan.diagnosis.verdict import Job
 from nccl_logscan.position import Position
+from nccl_logscan.remedy.files import judged
 from nccl_logscan.rulebook.rule import Step
 from nccl_logscan.taxonomy import Action
 
@@ -385,3 +387,11 @@ def test_whatever_the_file_a_diff_takes_the_setting_out_and_nothing_else(asks_fo
         again = circumstances({name: changed})
         assert again.standings("NCCL_IB_GID_INDEX") == ()
         assert len(changed) < len(text)
+
+
+def test_of_very_many_wrong_settings_the_gravest_come_with_a_diff():
+    files = {f"{number}.sh": "export NCCL_TIMEOUT=1\n" for number in range(260)}
+    found = judged(Job(), circumstances({"a.sh": "export NCCL_DEBUG=INFO\n", **files}).configs, lambda _: True)
+
+    assert [entry.diff is not None for entry in found] == [True] * 200 + [False] * 61
+    assert found[-1].remark.name == "NCCL_DEBUG"

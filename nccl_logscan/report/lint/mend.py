@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nccl_logscan.configs.diff import diff_of_edits
 from nccl_logscan.configs.edit import Edit
-from nccl_logscan.configs.hunks import diff_of_edits
 from nccl_logscan.configs.model import Config
+from nccl_logscan.configs.secrets import CONTEXTS, holds_secret
 from nccl_logscan.lint.mend import Mending
-from nccl_logscan.report.redact import redact
-
-_CONTEXT = (3, 2, 1)
-"""Lines of context to try: `git apply` takes no hunk without any, and a secret may stand beside a change."""
+from nccl_logscan.report.redact import holds_no_secret
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +36,7 @@ def _showable(config: Config, edits: Sequence[Edit]) -> tuple[int, tuple[Edit, .
     """Return how many lines of context show no secret, and the edits that can be shown with them."""
     texts = config.data.split(b"\n")
     groups = _side_by_side(config, edits)
-    for context in _CONTEXT:
+    for context in CONTEXTS:
         shown = [group for group in groups if not any(_is_beside_a_secret(config, texts, e, context) for e in group)]
         if len(shown) == len(groups):
             break
@@ -60,4 +58,4 @@ def _is_beside_a_secret(config: Config, texts: Sequence[bytes], edit: Edit, cont
     """Whether a line that the diff would show with an edit holds a secret."""
     first, last = config.lines.line_of(edit.start) - 1 - context, config.lines.line_of(edit.end) + context
     lines = [line.decode("utf-8", "replace") for line in texts[max(0, first) : last]]
-    return any(redact(line) != line for line in lines)
+    return not all(map(holds_no_secret, lines)) or holds_secret(config, [(first + 1, last)], holds_no_secret)
