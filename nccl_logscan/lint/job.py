@@ -25,8 +25,10 @@ _USE = re.compile(
 _TELLS = re.compile(rb"[ \t]*(?:#.*|(?:echo|printf|logger|log|info|print)\b[^;&|]*)")
 _TELLING_LINE = 2000
 _TELLING_DOTS = 2
-_BUDGET = 256 << 10
 _SMALL = 32 << 10
+
+FIX_BUDGET = 256 << 10
+"""How many bytes of one file are read again for its fixes."""
 
 SHORT = 256
 """Values of up to so many characters are remembered with what is said of them, since files repeat each other."""
@@ -179,7 +181,7 @@ def job_of(configs: Sequence[Config], versions: Versions, *, fixes: bool) -> Job
 
 
 def _made(config: Config, *, fixes: bool) -> Iterator[Made]:
-    budget = Budget(_BUDGET if fixes else 0)
+    budget = Budget(FIX_BUDGET if fixes else 0)
     return (Made(placed, config, budget) for placed in config.settings)
 
 

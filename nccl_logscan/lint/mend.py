@@ -16,6 +16,7 @@ from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Config
 from nccl_logscan.configs.read import syntax_named
 from nccl_logscan.configs.rewriting import Rewriting
+from nccl_logscan.lint.job import FIX_BUDGET
 from nccl_logscan.lint.model import Check, Remark, Versions
 from nccl_logscan.lint.run import lint
 
@@ -58,9 +59,14 @@ def mend(job: Sequence[Config], versions: Versions, wanted: Container[Check]) ->
     for _ in range(_ROUNDS):
         remarks = lint([file.now for file in files], versions)
         fixes = [remark for remark in remarks if remark.check in wanted and remark.fix]
-        made = [_one_round(file, [fix for fix in fixes if fix.at.source == file.config.name]) for file in files]
-        left -= sum(len(file.config.data) for file in files)
-        if not any(made) or left < 0:
+        made = False
+        for file in files:
+            own = [fix for fix in fixes if fix.at.source == file.config.name]
+            made |= _one_round(file, own)
+            # It is read for the round, and once more for each fix that has to be proved.
+            size = len(file.config.data)
+            left -= 2 * size + min(size * len(own), FIX_BUDGET)
+        if not made or left < 0:
             break
     return tuple(
         Mending(file.config, file.rewriting.edits(), file.rewriting.data, tuple(file.lines))
