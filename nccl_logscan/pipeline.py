@@ -44,7 +44,7 @@ from nccl_logscan.position import Position
 from nccl_logscan.recorder.read import DumpError, read_dump
 from nccl_logscan.remedy.circumstances import Circumstances
 from nccl_logscan.remedy.files import judged, read_configs, syntaxes_of
-from nccl_logscan.remedy.found import is_of_another_job, sets_a_job_up
+from nccl_logscan.remedy.found import is_of_another_job, is_worth_reading, sets_a_job_up
 from nccl_logscan.remedy.plan import make_plan
 from nccl_logscan.report.redact import holds_no_secret
 from nccl_logscan.rulebook.load import builtin_rulebook
@@ -437,7 +437,8 @@ def _remarks_on(files: _Files, sources: Sequence[LineSource], around: Circumstan
 
 def _circumstances(job: Job, files: _Files) -> Circumstances:
     """Read the configuration files; of those that were only found such are kept as set this job up."""
-    named, found = (read_configs(_whole(sources)) for sources in (files.named, files.found))
+    named = read_configs(_whole(files.named))
+    found = read_configs({name: data for name, data in _whole(files.found).items() if is_worth_reading(data)})
     known = catalogue()
     own = [config for config in found if sets_a_job_up(config, known) and not is_of_another_job(config, job)]
     configs = (*named, *own)

@@ -11,6 +11,7 @@ from collections import defaultdict
 from nccl_logscan.catalogue.load import Catalogue
 from nccl_logscan.configs.model import Config, Form
 from nccl_logscan.diagnosis.verdict import Job
+from nccl_logscan.lint.gate import may_speak
 from nccl_logscan.remedy.circumstances import frameworks_of
 
 _MAPPINGS = frozenset({"yaml", "json", "toml"})
@@ -26,6 +27,15 @@ _STARTS = re.compile(
 _OF_THE_SHELL = frozenset({"SHLVL", "OLDPWD"})
 _OF_THE_LOGIN = frozenset({"PWD", "HOME"})
 _HANDED_ON = frozenset({"run(env=)", "Popen(env=)", "call(env=)", "check_call(env=)", "check_output(env=)"})
+
+
+_LONG = 1 << 15
+"""No launch script or configuration that people write is much longer; what is, is mostly data."""
+
+
+def is_worth_reading(data: bytes) -> bool:
+    """Return whether a file that nobody named may set a job up: a long one has to hold a name that lint knows."""
+    return len(data) <= _LONG or may_speak(data)
 
 
 def sets_a_job_up(config: Config, catalogue: Catalogue) -> bool:
