@@ -11,15 +11,11 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
 from typing import Any
-
-from rapidfuzz import process
-from rapidfuzz.distance import OSA
 
 from nccl_logscan.catalogue.domain import takes
 from nccl_logscan.catalogue.model import (
@@ -62,6 +58,8 @@ class Catalogue:
     @cached_property
     def practices(self) -> tuple[Practice, ...]:
         """Every practice; read when first asked for."""
+        import tomllib  # noqa: PLC0415 - a scan without configuration files asks for no practice
+
         text = _data("practices.toml")
         return tuple(_practice(entry) for entry in tomllib.loads(text).get("practice", ()))
 
@@ -118,6 +116,10 @@ class Catalogue:
         """
         if self._family(name):
             return None
+        # As long to import as the rest of a scan of a short log takes to start.
+        from rapidfuzz import process  # noqa: PLC0415
+        from rapidfuzz.distance import OSA  # noqa: PLC0415
+
         near = 1 if len(name.partition("_")[2]) <= _SHORT else _NEAR
         found = process.extractOne(name, self._names, scorer=OSA.distance, score_cutoff=near)
         return found[0] if found else None

@@ -9,17 +9,16 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from nccl_logscan.configs.model import Config
-from nccl_logscan.configs.read import SIZE_LIMIT, read_text, syntax_of
+from nccl_logscan.configs.read import KINDS_HINT, SIZE_LIMIT, read_text, syntax_of
 from nccl_logscan.errors import InputError
 from nccl_logscan.lint.gate import may_speak
+from nccl_logscan.sources import STDIN
 
-STDIN = "-"
 JOB_LIMIT = 8
 """So many named files are taken for one job's; with more of them (`*.sh`, a commit hook) each is judged by itself."""
 _PASSED_OVER = frozenset({".git", ".hg", ".svn", "__pycache__", "node_modules", ".venv", "venv", ".tox", ".mypy_cache"})
 _OPEN_FILES = ("/dev/", "/proc/")
 """Where a pipe is one that somebody writes to: `<(command)` of a shell."""
-_HINT = "give launch scripts, YAML, JSON, TOML, Python, Dockerfiles, .env files or nccl.conf"
 
 
 @dataclass
@@ -70,7 +69,7 @@ def must_hold_something(found: Files, names: Sequence[str]) -> None:
     """Raise InputError where nothing that is known was found."""
     if not found.jobs and not found.skipped:
         told = found.problems or [f"there is no configuration file in {', '.join(names)}"]
-        raise InputError("; ".join(told), hint=_HINT)
+        raise InputError("; ".join(told), hint=KINDS_HINT)
 
 
 def _add(found: Files, job: list[Config], name: str, data: bytes | None, *, is_named: bool) -> None:

@@ -5,9 +5,6 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 
-from rapidfuzz import process
-from rapidfuzz.distance import OSA
-
 from nccl_logscan.catalogue.load import Catalogue, catalogue
 from nccl_logscan.catalogue.model import Reader
 
@@ -99,6 +96,9 @@ def _has_one_more(longer: list[str], words: list[str]) -> bool:
 
 def _near_to_nothing(name: str) -> str | None:
     """NCCL_TIME_OUT → NCCL_TIMEOUT, which nothing reads either."""
+    from rapidfuzz import process  # noqa: PLC0415 - only a misspelt name pays for it
+    from rapidfuzz.distance import OSA  # noqa: PLC0415
+
     found = process.extractOne(name, _unread(), scorer=OSA.distance, score_cutoff=2)
     return found[0] if found else None
 
@@ -113,6 +113,8 @@ def _near(name: str, known: Catalogue) -> str | None:
     found = known.nearest(name) or _near_to_nothing(name)
     if found is None or not found.startswith(("NCCL_", "TORCH_", "OFI_NCCL_", "GLOO_")):
         return None
+    from rapidfuzz.distance import OSA  # noqa: PLC0415
+
     differs = OSA.distance(name, found)
     stem = found.removeprefix("TORCH_").removeprefix("NCCL_")
     allowed = 1 if len(stem) <= _SHORT else 2

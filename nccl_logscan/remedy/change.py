@@ -237,8 +237,9 @@ def diff_text(config: Config, edits: Sequence[Edit], may_show: Callable[[str], b
 
     None for no change, and where the text could not be shown as it is: bytes that are no UTF-8, a secret beside it.
     """
-    diff = shown_diff(config, edits, may_show)
-    if not diff or len(diff) > _LONGEST_DIFF or b"\r" in diff:
+    # A carriage return would be lost in a report.
+    diff = shown_diff(config, edits, lambda line: "\r" not in line and may_show(line))
+    if not diff or len(diff) > _LONGEST_DIFF:
         return None
     try:
         return diff.decode("utf-8")

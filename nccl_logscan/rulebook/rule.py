@@ -148,6 +148,11 @@ class Step:
     until: str | None = None
     source: str | None = None
 
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """The names in `setting`, which a comma parts."""
+        return tuple(self.setting.split(", ")) if self.setting else ()
+
 
 @dataclass(frozen=True, slots=True)
 class Reference:
