@@ -219,8 +219,9 @@ def _steps(page: _Page, steps: list[dict[str, Any]]) -> Iterator[_Row]:
 
 
 def _by(step: dict[str, Any]) -> str:
-    """Return whose step it is, where not the user's, and on which host: ` (cluster-admin, on node-7)`."""
-    said = [*([step["owner"]] if step["owner"] != "user" else []), *([f"on {step['on']}"] if step["on"] else [])]
+    """Return whose step it is, where not the user's, and where if its title does not: ` (cluster-admin, on node-7)`."""
+    place = step["on"] if step["on"] and step["on"] not in step["title"] else None
+    said = [*([step["owner"]] if step["owner"] != "user" else []), *([f"on {place}"] if place else [])]
     return f" ({', '.join(said)})" if said else ""
 
 
