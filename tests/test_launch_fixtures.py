@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nccl_logscan.configs.edit import unified_diff
+from nccl_logscan.configs.diff import diff_of_edits
+from nccl_logscan.configs.edit import Edit
 
 ROOT = Path(__file__).resolve().parents[1]
 LAUNCH = ROOT / "fixtures" / "launch"
@@ -61,7 +62,7 @@ def step(**changed):
 
 
 def diff(after):
-    return unified_diff("run.sh", BEFORE.encode(), after.encode()).decode()
+    return diff_of_edits("run.sh", BEFORE.encode(), [Edit(0, len(BEFORE), after.encode())]).decode()
 
 
 @pytest.fixture

@@ -402,3 +402,46 @@ def test_a_configuration_that_is_too_long_is_told_and_no_half_of_it_is_taken(tmp
     assert result.plan[0].where is None
     assert [note for note in result.notes if "longer than the 40 bytes" in note]
     assert result.inputs[-1].note
+
+
+LABEL = "id: x\nwhat_happened: NCCL_SOCKET_IFNAME names no interface\nenvironment:\n  NCCL_SOCKET_IFNAME: ib9\n"
+
+
+@pytest.mark.parametrize("given", [["job.log"], ["."], ["job.log", "case.yaml"]])
+def test_advice_points_to_no_label_or_note(tmp_path, monkeypatch, given):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "job.log").write_text(NO_INTERFACE)
+    (tmp_path / "case.yaml").write_text(LABEL)
+
+    result = scan(given)
+    assert [step.where for step in result.plan if step.where] == []
+    assert result.judged == ()
+    named = scan(given, options=Options(configs=("case.yaml",)))
+    assert named.plan[0].where.source == "case.yaml"
+
+
+def test_a_log_named_as_configuration_stays_a_log(tmp_path):
+    log = tmp_path / "job.log"
+    log.write_text(NO_INTERFACE)
+    result = scan([str(log)], options=Options(configs=(str(log),)))
+
+    assert [(source.kind, source.lines) for source in result.inputs] == [("text", 1)]
+    assert [note for note in result.notes if "one of the logs" in note]
+
+
+def test_a_named_file_of_no_known_kind_is_told(tmp_path):
+    (tmp_path / "job.log").write_text(NO_INTERFACE)
+    (tmp_path / "launch").write_bytes(b"\x7fELF\x02\x01" + bytes(99))
+    result = scan([str(tmp_path / "job.log")], options=Options(configs=(str(tmp_path / "launch"),)))
+
+    assert [note for note in result.notes if "of no kind of configuration file" in note]
+
+
+def test_a_diff_is_for_git_in_the_folder_where_the_scan_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "job.log").write_text(NO_INTERFACE)
+    (tmp_path / "train.sh").write_text(SCRIPT)
+    for name in ("train.sh", "./train.sh", str(tmp_path / "train.sh")):
+        result = scan(["job.log"], options=Options(configs=(name,)))
+        [diff, *_] = [step.diff for step in result.plan if step.diff]
+        assert diff.startswith("--- a/train.sh\n")

@@ -23,9 +23,10 @@ from lint_labels import Found, Label, Scored, labels_of, score, unlike
 
 from nccl_logscan.configs.model import Config
 from nccl_logscan.configs.read import read_text
-from nccl_logscan.lint.model import Check, Remark, Versions
+from nccl_logscan.lint.mend import Mending, mend
+from nccl_logscan.lint.model import Check, Versions
 from nccl_logscan.lint.run import lint
-from nccl_logscan.report.lint.mend import mended
+from nccl_logscan.report.lint.mend import diff_of
 
 _ROOT = Path(__file__).resolve().parents[1]
 _FIXTURES = _ROOT / "fixtures" / "lint"
@@ -61,18 +62,17 @@ def measure(folder: Path) -> Scored:
     configs = [read_text(str(path.relative_to(folder)), path.read_bytes()) for path in _files(folder)]
     read = {config.name: config for config in configs if config is not None}
     versions = _versions(expected["versions"])
-    remarks = [
-        remark
-        for job in _jobs(read, expected.get("jobs", ()))
-        for remark in lint([read[name] for name in job], versions)
-    ]
+    jobs = _jobs(read, expected.get("jobs", ()))
+    remarks = [remark for job in jobs for remark in lint([read[name] for name in job], versions)]
     found = [
         Found(remark.at.source, remark.at.line, remark.name, str(remark.check), str(remark.severity))
         for remark in remarks
     ]
     scored = score(labels_of(folder.name, expected), found, folder.name)
+    changes = [change for job in jobs for change in mend([read[name] for name in job], versions, set(Check))]
+    changed = {change.config.name: change for change in changes}
     for config in read.values():
-        _compare_fix(scored, config, remarks, expected)
+        _compare_fix(scored, config, changed.get(config.name), expected)
     return scored
 
 
@@ -91,14 +91,13 @@ def _versions(given: Mapping[str, Any]) -> Versions:
     return Versions(given.get("nccl"), given.get("torch"), dict(given.get("frameworks") or {}))
 
 
-def _compare_fix(scored: Scored, config: Config, remarks: Sequence[Remark], expected: Mapping[str, Any]) -> None:
+def _compare_fix(scored: Scored, config: Config, change: Mending | None, expected: Mapping[str, Any]) -> None:
     """Whether git takes the diff, and whether what it leaves reads as it should, line by line."""
-    change = mended(config, remarks)
     after = change.data if change else config.data
     scored.files += 1
     if change:
         scored.diffs += 1
-        if not takes(config.name, config.data, change.diff, after):
+        if not takes(config.name, config.data, diff_of(change).text, after):
             scored.refused.append(f"{scored.construct}/{config.name}")
     fixed = [entry for entry in expected.get("fixed", ()) if entry["file"] == config.name]
     added = [entry["matches"] for entry in expected.get("may_add", ()) if entry["file"] == config.name]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from nccl_logscan.advise.table import Advice, Mark, Place, Row
 from nccl_logscan.advise.view import Advised
 from nccl_logscan.catalogue.load import flag_form
 from nccl_logscan.catalogue.model import Kind
-from nccl_logscan.configs.edit import Edit, applied, unified_diff
+from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Config, Form, Placed
 from nccl_logscan.configs.read import syntax_named
+from nccl_logscan.configs.rewriting import Rewriting
+from nccl_logscan.configs.secrets import shown_diff
 from nccl_logscan.lint.model import Check, Remark, Severity, Versions
 from nccl_logscan.lint.run import lint
 
@@ -20,8 +22,6 @@ _DEAD = frozenset(
 )
 _IN_THE_SHELL = frozenset({Form.EXPORT, Form.ASSIGNMENT, Form.COMMAND_PREFIX})
 _MOST_EDITS = 100
-_CONTEXTS = (3, 2, 1)
-"""Lines around a change: `git apply` takes no hunk without any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,44 +42,49 @@ def patch(advised: Advised, config: Config, may_show: Callable[[str], bool]) -> 
     """
     reasons: list[str] = []
     notes: list[str] = []
-    changed = _with_needed(advised, _cleaned(advised, config, reasons), reasons, notes)
-    if len(changed.faults) > len(config.faults):
+    draft = _with_needed(advised, _cleaned(advised, _Draft(config, Rewriting.of(config.data)), reasons), reasons, notes)
+    if len(draft.now.faults) > len(config.faults):
         return Patch(b"", (), ("no safe change was found; --format shell has the settings",))
-    diff = _shown(config, changed.data, may_show)
+    diff = shown_diff(config, draft.rewriting.edits(), may_show)
     if diff is None:
         told = "a secret stands beside the change, so it is not shown; --format shell has the settings"
         return Patch(b"", (), (told,))
     return Patch(diff, tuple(dict.fromkeys(reasons)), tuple(notes))
 
 
-def _cleaned(advised: Advised, config: Config, reasons: list[str]) -> Config:
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A script in the course of its changes: as it is `now`, and what was done to it."""
+
+    now: Config
+    rewriting: Rewriting
+
+    def edited(self, edits: Iterable[Edit]) -> _Draft:
+        """Return the draft with edits of `now` made too."""
+        rewriting = self.rewriting.with_edits(edits)
+        return _Draft(syntax_named(self.now.syntax).read(self.now.name, rewriting.data), rewriting)
+
+
+def _cleaned(advised: Advised, draft: _Draft, reasons: list[str]) -> _Draft:
     """Return the script without what is dead or harmful.
 
     One change after the other: each is proved by itself, and of two in one statement (`export A=1 B=2`) the second must
     be made in view of the first.
     """
     for _ in range(_MOST_EDITS):
-        edits, reason = next(_edits(advised, config), ((), ""))
-        after = _read_again(config, applied(config.data, edits))
-        if after is config:
+        edits, reason = next(_edits(advised, draft.now), ((), ""))
+        after = draft.edited(edits)
+        if after.now.data == draft.now.data:
             break
-        config = after
+        draft = after
         reasons.append(reason)
-    return config
-
-
-def _shown(config: Config, after: bytes, may_show: Callable[[str], bool]) -> bytes | None:
-    for context in _CONTEXTS:
-        diff = unified_diff(config.name, config.data, after, context)
-        if all(may_show(line) for line in diff.decode("utf-8", "replace").split("\n")):
-            return diff
-    return None
+    return draft
 
 
 def _edits(advised: Advised, config: Config) -> Iterator[tuple[tuple[Edit, ...], str]]:
     yield from _removals(advised, config)
     for remark in _remarks(advised, config):
-        if remark.check in _DEAD and remark.fix:
+        if remark.check in _DEAD and remark.fix and not _stays(advised, remark.name):
             yield remark.fix, f"{remark.name}: {remark.problem} ({remark.source})"
     yield from _corrections(advised, config)
 
@@ -110,6 +115,10 @@ def _goes(row: Row, placed: Placed) -> bool:
     return row.unexported and placed.form in _IN_THE_SHELL
 
 
+def _stays(advised: Advised, name: str) -> bool:
+    return any(advice.row.stays and advice.row.setting == name for advice in advised.advice)
+
+
 def _corrections(advised: Advised, config: Config) -> Iterator[tuple[tuple[Edit, ...], str]]:
     for advice in advised.marked(Mark.NEEDED):
         row = advice.row
@@ -128,33 +137,36 @@ def _remarks(advised: Advised, config: Config) -> tuple[Remark, ...]:
     return lint((config,), Versions(run.nccl, run.torch, own))
 
 
-def _with_needed(advised: Advised, config: Config, reasons: list[str], notes: list[str]) -> Config:
+def _with_needed(advised: Advised, draft: _Draft, reasons: list[str], notes: list[str]) -> _Draft:
     for advice in advised.marked(Mark.NEEDED):
         row = advice.row
-        if _is_met(row, config):
+        if _is_met(row, draft.now):
             continue
-        after = None if advice.provided else _added(advised, row, config)
+        after = None if advice.provided else _added(advised, row, draft)
         if after is None:
             notes.append(_note(advice))
         else:
-            config = after
+            draft = after
             reasons.append(f"{row.setting}: {row.why} ({row.source})")
-    return config
+    return draft
 
 
-def _added(advised: Advised, row: Row, config: Config) -> Config | None:
+def _added(advised: Advised, row: Row, draft: _Draft) -> _Draft | None:
     """Return the script with a setting; None where it has no place for it from which the workers would get it."""
+    config = draft.now
     if not (row.adds or (row.kind is Kind.ENV and _may_stand_in(config, advised.place, row))):
         return None
     edit = syntax_named(config.syntax).add(config, row.kind, row.setting, row.value)
     if edit is None:
         return None
-    after = _read_again(config, applied(config.data, (edit,)))
-    made = [placed for placed in after.settings if _is(row, placed) and placed.form is not Form.UNSET]
+    after = draft.edited((edit,))
+    made = [placed for placed in after.now.settings if _is(row, placed) and placed.form is not Form.UNSET]
     reaches = config.syntax != "shell" or row.kind is not Kind.ENV or advised.place.exports(row.setting)
     if not made or not (reaches or all(placed.form not in _IN_THE_SHELL for placed in made)):
         return None
-    wrong = any(found.name == row.setting and found.severity is not Severity.NOTE for found in _remarks(advised, after))
+    wrong = any(
+        found.name == row.setting and found.severity is not Severity.NOTE for found in _remarks(advised, after.now)
+    )
     return None if wrong else after
 
 
@@ -179,7 +191,3 @@ def _is_met(row: Row, config: Config) -> bool:
 
 def _is(row: Row, placed: Placed) -> bool:
     return flag_form(placed.name) == flag_form(row.setting)
-
-
-def _read_again(config: Config, data: bytes) -> Config:
-    return config if data == config.data else syntax_named(config.syntax).read(config.name, data)

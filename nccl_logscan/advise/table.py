@@ -29,7 +29,8 @@ class Row:
     """A row as the table has it; `value` "" means that the setting should be left alone or taken out.
 
     `bad` are values that harm or that a patch may replace (empty: any). `adds`: a patch may add this flag.
-    `unexported`: a patch takes out an export of it. `unless`: settings that do the same.
+    `unexported`: a patch takes out an export of it. `stays`: it leaves it in, whatever lint says of it for other runs.
+    `unless`: settings that do the same.
     """
 
     setting: str
@@ -45,6 +46,7 @@ class Row:
     bad: tuple[str, ...] = ()
     adds: bool = False
     unexported: bool = False
+    stays: bool = False
     unless: tuple[str, ...] = ()
 
     def condemns(self, value: str | None) -> bool:

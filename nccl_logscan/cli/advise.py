@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
+from math import isnan
 from pathlib import Path
 
 import click
@@ -22,11 +22,11 @@ from nccl_logscan.advise.run import (
     read_params,
 )
 from nccl_logscan.advise.view import Advised, advise, as_json
+from nccl_logscan.cli.options import version_given
 from nccl_logscan.cli.stdout import printing
-from nccl_logscan.report.redact import redact
+from nccl_logscan.report.redact import holds_no_secret
 from nccl_logscan.report.visible import visible
 
-_VERSION = re.compile(r"(?:core_)?v?\d+(?:\.\d+){0,4}(?:[-+.\w]{0,40})?", re.ASCII)
 _BANDWIDTHS = (1.0, 10.0)
 
 
@@ -44,9 +44,9 @@ def _framework(context: click.Context, option: click.Parameter, value: str) -> F
     return found
 
 
-def _version(context: click.Context, option: click.Parameter, value: str | None) -> str | None:  # noqa: ARG001 - click's
-    if value is not None and not _VERSION.fullmatch(value.strip()):
-        raise click.BadParameter(f"{value!r} is no version; write it as 2.21.5")
+def _bandwidth(context: click.Context, option: click.Parameter, value: float | None) -> float | None:  # noqa: ARG001 - click's
+    if value is not None and isnan(value):
+        raise click.BadParameter("nan is no bandwidth")
     return value
 
 
@@ -71,13 +71,14 @@ Exit codes:
 @click.option("--network", type=click.Choice(NETWORKS), required=True, help="Between the nodes; none for one node.")
 @click.option("--framework", callback=_framework, required=True, metavar="NAME", help=f"{', '.join(frameworks())}.")
 @click.option("--launcher", type=click.Choice(LAUNCHERS), help="Who starts it. [default: the framework's usual one]")
-@click.option("--nccl", callback=_version, metavar="VERSION", help="NCCL's version.")
-@click.option("--torch", callback=_version, metavar="VERSION", help="PyTorch's version.")
-@click.option("--framework-version", callback=_version, metavar="VERSION", help="The framework's version.")
+@click.option("--nccl", callback=version_given, metavar="VERSION", help="NCCL's version.")
+@click.option("--torch", callback=version_given, metavar="VERSION", help="PyTorch's version.")
+@click.option("--framework-version", callback=version_given, metavar="VERSION", help="The framework's version.")
 @click.option("--precision", type=click.Choice(PRECISIONS), default="bf16", show_default=True, help="Of the training.")
 @click.option("--cloud", type=click.Choice(CLOUDS), help="The provider, where it has settings of its own.")
 @click.option(
     "--write-bandwidth",
+    callback=_bandwidth,
     type=click.FloatRange(0.01, 100_000),
     metavar="GB/S",
     help="What all ranks together write to storage, for the checkpoint estimate.",
@@ -115,6 +116,8 @@ def advise_command(
     """
     if network == "none" and nodes > 1:
         raise click.BadParameter(f"{nodes} nodes need a network: ib, roce, tcp or efa", param_hint="--network")
+    if network == "efa" and cloud not in {None, "aws"}:
+        raise click.BadParameter(f"EFA is a network of AWS, not of {cloud}", param_hint="--network")
     if (form == "diff") is not (script is not None):
         raise click.UsageError("--format diff and --script FILE belong together")
     run = Run(
@@ -144,7 +147,7 @@ def advise_command(
 
 def _rendered(advised: Advised, form: str) -> str:
     if form == "json":
-        return json.dumps(as_json(advised), indent=2, ensure_ascii=False) + "\n"
+        return json.dumps(as_json(advised), indent=2, ensure_ascii=True, allow_nan=False) + "\n"
     if form == "shell":
         from nccl_logscan.advise import shell  # noqa: PLC0415
 
@@ -162,7 +165,7 @@ def _print_patch(run: Run, script: Path, bandwidths: tuple[float, ...], *, launc
 
     config = read_config(script)
     run = informed_by(run, config, launcher_is_said=launcher_is_said)
-    found = patch(advise(run, bandwidths), config, lambda line: redact(line) == line)
+    found = patch(advise(run, bandwidths), config, holds_no_secret)
     with printing():
         click.echo(found.diff, nl=False)
     told = (*found.reasons, *found.notes) or ("nothing in it needs a change",)

@@ -8,36 +8,34 @@ from pathlib import Path
 
 import click
 
-from nccl_logscan.cli.config_files import STDIN, Files, examine, find_files, must_hold_something
+from nccl_logscan.cli.config_files import Files, examine, find_files, must_hold_something
+from nccl_logscan.cli.options import checked_version, must_replace_none_of, version_given
 from nccl_logscan.cli.parts import judge_in_parts, processes_for
 from nccl_logscan.cli.stdout import printing
+from nccl_logscan.configs.diff import path_for_git
 from nccl_logscan.errors import InputError, OutputError
+from nccl_logscan.lint.mend import Mending, mend
 from nccl_logscan.lint.model import Check, Remark, Severity, Versions
 from nccl_logscan.lint.run import lint
-from nccl_logscan.report.lint.mend import Mended, mended
+from nccl_logscan.report.lint.mend import diff_of
 from nccl_logscan.report.lint.view import LintView, lint_view
 from nccl_logscan.report.visible import visible
 from nccl_logscan.report.write import write_atomically
+from nccl_logscan.sources import STDIN
 
 _WITH_FIXES = frozenset({"json", "sarif"})
 _CHECKS = click.Choice([check.value for check in Check])
 
 
-def _versions_of(_context: click.Context, _parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
+def _versions_of(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
     """verl=0.8 → {"verl": "0.8"}."""
     versions = {}
     for entry in given:
         name, _, in_use = entry.partition("=")
-        if not name or not any(map(str.isdigit, in_use)):
-            raise click.BadParameter(f"{entry} is not NAME=VERSION, such as verl=0.8")
-        versions[name.strip().lower().replace("_", "-")] = in_use.strip()
+        if not name or not in_use:
+            raise click.BadParameter(f"{entry!r} is not NAME=VERSION, such as verl=0.8")
+        versions[name.strip().lower().replace("_", "-")] = checked_version(in_use)
     return versions
-
-
-def _version_of(_context: click.Context, _parameter: click.Parameter, given: str | None) -> str | None:
-    if given is not None and not any(map(str.isdigit, given)):
-        raise click.BadParameter(f"{given} is no version, such as 2.21.5")
-    return given
 
 
 @click.command(
@@ -57,8 +55,8 @@ Exit codes:
   0 nothing wrong (notes at most), 1 errors or warnings, 2 usage, 3 unreadable or nothing known, 5 output""",
 )
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--nccl", metavar="VERSION", callback=_version_of, help="The NCCL version in use, such as 2.21.5.")
-@click.option("--torch", metavar="VERSION", callback=_version_of, help="The PyTorch version in use.")
+@click.option("--nccl", callback=version_given, metavar="VERSION", help="The NCCL version in use, such as 2.21.5.")
+@click.option("--torch", callback=version_given, metavar="VERSION", help="The PyTorch version in use.")
 @click.option(
     "--framework",
     "frameworks",
@@ -107,16 +105,21 @@ def lint_command(  # noqa: PLR0917 - click hands options over by name
         raise click.UsageError("--write goes with --fix" if not fix else "standard input cannot be written to")
     versions = Versions(nccl, torch, frameworks)
     found = find_files(files, stdin_name, sys.stdin.buffer if sys.stdin else None)
+    if output is not None and output != STDIN:
+        must_replace_none_of((*files, *found.loose), Path(output), "what is said of them")
     wanted = {Check(check) for check in select or list(Check)} - {Check(check) for check in ignore}
     shows_fixes = fix or form in _WITH_FIXES
     remarks = _judged(found, versions, wanted, fixes=shows_fixes, in_parts=not fix)
     must_hold_something(found, files)
+    failures: list[OutputError] = []
     if fix:
-        remarks = _mend(found, remarks, versions, wanted, write=write)
+        remarks = _mend(found, remarks, versions, wanted, failures if write else None)
     view = lint_view(remarks, found.configs, versions, found.skipped, counts_fixes=shows_fixes)
     _write(_RENDER[form](view), output, to_stderr=fix and not write)
-    for problem in found.problems:
+    for problem in (*found.problems, *map(str, failures)):
         click.echo(f"error: {visible(problem)}", err=True)
+    if failures:
+        return OutputError.exit_code
     if found.problems:
         return InputError.exit_code
     return 0 if exit_zero or view.count(Severity.ERROR) + view.count(Severity.WARNING) == 0 else 1
@@ -141,32 +144,42 @@ def _remarks(found: Files, versions: Versions, wanted: set[Check], *, fixes: boo
 # --- fixes -----------------------------------------------------------------------------------------------------
 
 
-def _mend(found: Files, remarks: list[Remark], versions: Versions, wanted: set[Check], *, write: bool) -> list[Remark]:
-    """Print the fixes as a diff, or make them; return the remarks that are left."""
-    changes = [change for config in found.configs if (change := mended(config, remarks))]
-    if not write:
+def _mend(
+    found: Files, remarks: list[Remark], versions: Versions, wanted: set[Check], failures: list[OutputError] | None
+) -> list[Remark]:
+    """Print the fixes as a diff, or make them where there is a list for what cannot be written; return the remarks
+    that are left.
+    """
+    mendable = {remark.at.source for remark in remarks if remark.fix}
+    jobs = [job for job in found.jobs if any(config.name in mendable for config in job)]
+    changes = [change for job in jobs for change in mend(job, versions, wanted)]
+    if failures is None:
         _print_diff(changes)
         return remarks
+    made: dict[str, bytes] = {}
     for change in changes:
-        _make(change)
-    after = {change.config.name: change.data for change in changes}
-    left = found.with_data(after)
-    found.jobs[:] = left.jobs
+        try:
+            _make(change)
+            made[change.config.name] = change.data
+        except OutputError as failure:
+            failures.append(failure)
+    found.jobs[:] = found.with_data(made).jobs
     return _remarks(found, versions, wanted, fixes=True)
 
 
-def _print_diff(changes: Sequence[Mended]) -> None:
+def _print_diff(changes: Sequence[Mending]) -> None:
+    diffs = [(change.config.name, diff_of(change, path_for_git(change.config.name))) for change in changes]
     with printing():
-        for change in changes:
-            click.echo(change.diff, nl=False)
-    for change in changes:
-        if change.withheld:
-            lines = ", ".join(map(str, change.withheld))
-            told = f"{change.config.name}: a secret stands beside the change of line {lines}, which the diff leaves out"
+        for _, diff in diffs:
+            click.echo(diff.text, nl=False)
+    for name, diff in diffs:
+        if diff.withheld:
+            lines = ", ".join(map(str, diff.withheld))
+            told = f"{name}: a secret stands beside the change of line {lines}, which the diff leaves out"
             click.echo(f"note: {visible(told)}; --fix --write makes it", err=True)
 
 
-def _make(change: Mended) -> None:
+def _make(change: Mending) -> None:
     """Write a file with its fixes, unless it is no longer what was read."""
     path = Path(change.config.name)
     try:
@@ -174,10 +187,10 @@ def _make(change: Mended) -> None:
     except OSError as error:
         raise OutputError(f"cannot read {path} again: {(error.strerror or str(error)).lower()}") from error
     if now != change.config.data:
-        raise OutputError(f"{path} has been changed since it was read", hint="run lint again")
-    write_atomically(path, change.data)
-    count = len(change.mended)
-    lines = ", ".join(map(str, sorted({remark.at.line for remark in change.mended})))
+        raise OutputError(f"{path} has been changed since it was read; run lint again")
+    write_atomically(path, change.data, what="the fixes")
+    count = len(change.lines)
+    lines = ", ".join(map(str, sorted(set(change.lines))))
     click.echo(visible(f"mended {count} setting{'s' if count != 1 else ''} in {path}: line {lines}"), err=True)
 
 
@@ -185,8 +198,8 @@ def _make(change: Mended) -> None:
 
 
 def _write(text: str, output: str | None, *, to_stderr: bool) -> None:
-    if output not in {None, STDIN}:
-        write_atomically(Path(str(output)), text)
+    if output is not None and output != STDIN:
+        write_atomically(Path(output), text, what="the remarks")
         return
     with printing():
         click.echo(text, nl=False, err=to_stderr)

@@ -1,12 +1,9 @@
-"""Edits of a file's bytes, and the unified diff that `git apply` takes."""
+"""Edits of a file's bytes, made together (`rewriting.py` makes them one after the other), and lines put into it."""
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
-
-NO_NEWLINE = b"\\ No newline at end of file\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,48 +15,44 @@ class Edit:
     text: bytes
 
 
+def lines_put(data: bytes, at: int, lines: Iterable[bytes], *, closed: bool = False) -> Edit:
+    """Return the edit that puts lines at `at`, where a line begins or the file ends, with line ends as the file has.
+
+    A file whose last line has no end has none afterwards, unless it is to be `closed`.
+    """
+    ending = line_ending(data)
+    text = ending.join(lines)
+    is_open = at > 0 and data[at - 1 : at] != b"\n"
+    closing = b"" if is_open and not closed else ending
+    return Edit(at, at, (ending if is_open else b"") + text + closing)
+
+
+def line_ending(data: bytes) -> bytes:
+    """Return what ends the file's lines."""
+    return b"\r\n" if b"\r\n" in data else b"\n"
+
+
+def line_start(data: bytes, offset: int) -> int:
+    """Return where the line begins that holds the byte at `offset`."""
+    return data.rfind(b"\n", 0, offset) + 1
+
+
+def in_order(edits: Iterable[Edit]) -> tuple[Edit, ...]:
+    """Return the edits that are made, in the order of the file; of those that overlap, only the first is."""
+    made: list[Edit] = []
+    at = 0
+    for edit in sorted(dict.fromkeys(edits), key=lambda edit: (edit.start, edit.end)):
+        if edit.start >= at:
+            made.append(edit)
+            at = edit.end
+    return tuple(made)
+
+
 def applied(data: bytes, edits: Iterable[Edit]) -> bytes:
     """Return `data` with the edits made; of edits that overlap, all but the first in the file are left out."""
     parts: list[bytes] = []
     at = 0
-    for edit in sorted(dict.fromkeys(edits), key=lambda edit: (edit.start, edit.end)):
-        if edit.start < at:
-            continue
+    for edit in in_order(edits):
         parts += (data[at : edit.start], edit.text)
         at = edit.end
     return b"".join((*parts, data[at:]))
-
-
-def unified_diff(name: str, before: bytes, after: bytes, context: int = 3) -> bytes:
-    """Return the change as `git apply` takes it, b"" for none; every byte of the lines is kept, whatever it is."""
-    lines = difflib.diff_bytes(
-        difflib.unified_diff,
-        _lines(before),
-        _lines(after),
-        quoted_path("a/", name),
-        quoted_path("b/", name),
-        n=context,
-        lineterm=b"\n",
-    )
-    return b"".join(line if line.endswith(b"\n") else line + b"\n" + NO_NEWLINE for line in lines)
-
-
-def _lines(data: bytes) -> list[bytes]:
-    """Split at line feeds alone: a lone carriage return is no end of a line to git."""
-    parts = data.split(b"\n")
-    return [part + b"\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
-
-
-def quoted_path(side: str, name: str) -> bytes:
-    """Return a file's name as it stands in the head of a diff, `a/` or `b/` before it."""
-    path = f"{side}{name.removeprefix('/')}".encode("utf-8", "surrogateescape")
-    if not any(byte < 0x20 or byte in b'"\\' or byte > 0x7E for byte in path):
-        # A tab ends a name that holds a space.
-        return path + (b"\t" if b" " in path else b"")
-    return b'"' + b"".join(_quoted(byte) for byte in path) + b'"'
-
-
-def _quoted(byte: int) -> bytes:
-    if byte in b'"\\':
-        return b"\\" + bytes([byte])
-    return bytes([byte]) if 0x20 <= byte <= 0x7E else b"\\%03o" % byte

@@ -1,18 +1,20 @@
 """Files of NAME=VALUE lines for an environment: .env, .deepspeed_env, those that docker's --env-file takes.
 
 Their readers differ: docker run keeps quotes and comments after a value, while Compose, python-dotenv and (by the shell
-that it starts) DeepSpeed undo them. A value is given as the latter read it.
+that it starts) DeepSpeed undo them. A value is given as the latter read it. Docker passes over a byte order mark
+(docker/cli, pkg/kvfile).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import PurePath
 
 from nccl_logscan.catalogue.model import Kind
-from nccl_logscan.configs.edit import Edit
-from nccl_logscan.configs.model import Config, Form, LineIndex, Placed
+from nccl_logscan.configs.edit import Edit, lines_put
+from nccl_logscan.configs.model import BOM, Config, Form, LineIndex, Placed
+from nccl_logscan.configs.proof import adds_just, changes_just
+from nccl_logscan.configs.syntax import path_of
 from nccl_logscan.position import Span
 
 _LINE = re.compile(
@@ -30,7 +32,7 @@ class EnvFile:
 
     def claims(self, name: str, head: bytes) -> bool:  # noqa: ARG002 - the name alone tells
         """Return whether the file is called .env, .env.NAME, NAME.env or .deepspeed_env."""
-        file = PurePath(name).name
+        file = path_of(name).name
         return file in {".env", ".deepspeed_env", "deepspeed_env"} or file.startswith(".env.") or file.endswith(".env")
 
     def read(self, name: str, data: bytes) -> Config:
@@ -43,12 +45,17 @@ class EnvFile:
             return None
         written = config.data[placed.value_span.start : placed.value_span.end]
         text = _written(value, written[:1].decode("latin-1"))
-        return None if text is None else Edit(placed.value_span.start, placed.value_span.end, text.encode())
+        if text is None:
+            return None
+        edit = Edit(placed.value_span.start, placed.value_span.end, text.encode())
+        return edit if changes_just(config, edit, placed, value) else None
 
     def remove(self, config: Config, placed: Placed) -> Edit | None:
         """Return the edit that takes the line out."""
         line = config.lines.whole_lines(placed.span)
-        return Edit(line.start, line.end, b"")
+        is_marked = line.start == 0 and config.data.startswith(BOM)
+        edit = Edit(len(BOM) if is_marked else line.start, line.end, b"")
+        return edit if changes_just(config, edit, placed, None) else None
 
     def add(self, config: Config, kind: Kind, name: str, value: str) -> Edit | None:
         """Return the edit that appends a line, with `export` where the last one has it; None for no variable."""
@@ -58,26 +65,26 @@ class EnvFile:
         data = config.data
         last = config.settings[-1].span if config.settings else None
         export = "export " if last and data[last.start : last.end].startswith(b"export") else ""
-        ending = b"\r\n" if b"\r\n" in data else b"\n"
         at = config.lines.whole_lines(last).end if last else len(data)
-        opening = ending if at and data[at - 1 : at] != b"\n" else b""
-        return Edit(at, at, opening + f"{export}{name}={text}".encode() + ending)
+        edit = lines_put(data, at, [f"{export}{name}={text}".encode()], closed=True)
+        return edit if adds_just(config, edit, name, value) else None
 
 
 def settings_of_lines(name: str, data: bytes, lines: LineIndex, form: Form = Form.ENV_FILE) -> Iterator[Placed]:
     """Yield every NAME=VALUE of `data`."""
-    start = 0
-    for line in data.split(b"\n"):
+    start = len(BOM) if data.startswith(BOM) else 0
+    for line in data[start:].split(b"\n"):
         found = _LINE.match(line)
         if found:
             first = start + len(line) - len(line.lstrip())
+            at, column = lines.place(name, first)
             yield Placed(
                 name=found[1].decode(),
                 value=_value(found[2].decode("utf-8", "replace")),
                 kind=Kind.ENV,
                 form=form,
-                at=lines.position(name, start),
-                column=first - start + 1,
+                at=at,
+                column=column,
                 span=Span(first, start + found.end()),
                 value_span=Span(start + found.start(2), start + found.end(2)),
             )

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from itertools import accumulate
 
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.position import Position, Span
 
-_LINE_FEED = re.compile(rb"\n")
+BOM = b"\xef\xbb\xbf"
+"""UTF-8's byte order mark, which some editors write at the beginning of a file."""
 
 
 class Form(StrEnum):
@@ -121,7 +122,8 @@ class LineIndex:
 
     def __init__(self, data: bytes) -> None:
         self._data = data
-        self._starts = [0, *(found.end() for found in _LINE_FEED.finditer(data))]
+        self._starts = [0, *accumulate([len(line) + 1 for line in data.split(b"\n")])]
+        self._starts.pop()
         self._one_byte_each = data.isascii()
         self._last = (0, 0, 0)
 

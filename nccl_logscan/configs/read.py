@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from nccl_logscan.configs.dockerfile import Dockerfile
+from nccl_logscan.configs.dockerfile.syntax import Dockerfile
 from nccl_logscan.configs.env_file import EnvFile
 from nccl_logscan.configs.mappings.json import Json
 from nccl_logscan.configs.mappings.toml import Toml
@@ -27,10 +27,13 @@ last.
 SIZE_LIMIT = 8 << 20
 """The largest file that `read_config` takes, in bytes: a larger one is no configuration."""
 
+_UTF16_MARKS = frozenset({b"\xff\xfe", b"\xfe\xff"})
+_UTF16 = "is UTF-16 text, which neither shells nor loaders of configurations read: nothing in it was looked at"
 _HEAD = 4096
 """How many bytes of a file a syntax is shown to know it by."""
 
-_HINT = "give launch scripts, YAML, JSON, TOML, Python, Dockerfiles, .env files or nccl.conf"
+KINDS_HINT = "give launch scripts, YAML, JSON, TOML, Python, Dockerfiles, .env files or nccl.conf"
+"""What to do where a file is of no kind that is known."""
 
 
 def read_config(path: str | Path) -> Config:
@@ -45,19 +48,28 @@ def read_config(path: str | Path) -> Config:
             data = file.read(SIZE_LIMIT + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"{name}: cannot read it: {reason}") from error
+        raise InputError(f"cannot read {name}: {reason.lower()}") from error
     if len(data) > SIZE_LIMIT:
-        raise InputError(f"{name}: is larger than {SIZE_LIMIT >> 20} MiB, so it is no configuration file", hint=_HINT)
+        raise InputError(
+            f"{name} is larger than {SIZE_LIMIT >> 20} MiB, so it is no configuration file", hint=KINDS_HINT
+        )
     config = read_text(name, data)
     if config is None:
-        raise InputError(f"{name}: is of no kind of configuration file that is known", hint=_HINT)
+        raise InputError(f"{name} is of no kind of configuration file that is known", hint=KINDS_HINT)
     return config
 
 
 def read_text(name: str, data: bytes) -> Config | None:
     """Return what `data` sets, read as a file of this name; None where no syntax claims it."""
     syntax = syntax_of(name, data)
+    if syntax and is_utf16(data):
+        return Config(name, syntax.name, data, (), faults=(_UTF16,))
     return syntax.read(name, data) if syntax else None
+
+
+def is_utf16(data: bytes) -> bool:
+    """Return whether a file looks like UTF-16, with a byte order mark or without."""
+    return data[:2] in _UTF16_MARKS or (len(data) > 1 and (data[0] == 0) != (data[1] == 0))
 
 
 def syntax_of(name: str, data: bytes) -> Syntax | None:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from nccl_logscan.catalogue.model import Reader, Variable
 from nccl_logscan.catalogue.versions import version
 from nccl_logscan.configs.edit import Edit
-from nccl_logscan.lint.job import Job, Made, remark, removed, renamed
+from nccl_logscan.lint.job import Job, Made, remark, removed
 from nccl_logscan.lint.model import Check, Remark, Severity
+from nccl_logscan.lint.renaming import renamed
 
 _CALLED = {Reader.NCCL: "NCCL", Reader.TORCH: "PyTorch"}
 _TELLS = {
@@ -109,4 +110,4 @@ def _replacement(made: Made, variable: Variable, job: Job) -> tuple[Edit, ...]:
     successor = job.catalogue.variable(name)
     if successor is None or not variable.keeps_value or value or name in job.by_name or job.uses(made):
         return ()
-    return renamed(made, name)
+    return renamed(made, successor)

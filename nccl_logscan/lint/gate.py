@@ -10,6 +10,7 @@ from ahocorasick_rs import BytesAhoCorasick
 
 from nccl_logscan.catalogue.load import Catalogue, catalogue
 from nccl_logscan.catalogue.model import Kind, Reader
+from nccl_logscan.configs.read import is_utf16
 
 # What any variable begins with of which a check may speak, misspelt or not (see spelling.py and reach.py), and what
 # holds an environment whose values must be texts.
@@ -24,8 +25,8 @@ _SHORTEST = 4
 
 
 def may_speak(data: bytes) -> bool:
-    """Return whether a file holds a name that a check could speak of. UTF-16 is for the parsers to judge."""
-    return data[:2] in {b"\xff\xfe", b"\xfe\xff"} or bool(_names().find_matches_as_indexes(data)) if data else False
+    """Return whether a file holds a name that a check could speak of, or is UTF-16, which is told."""
+    return bool(data) and (is_utf16(data) or bool(_names().find_matches_as_indexes(data)))
 
 
 @cache

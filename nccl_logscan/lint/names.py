@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from nccl_logscan.catalogue.model import Reader, Variable
 from nccl_logscan.configs.model import Form
-from nccl_logscan.lint.job import Job, Made, remark, removed, renamed
+from nccl_logscan.lint.job import Job, Made, remark, removed
 from nccl_logscan.lint.model import Check, Remark, Severity
+from nccl_logscan.lint.renaming import renamed
 from nccl_logscan.lint.spelling import is_own, meant
 
 ENVIRONMENT_SOURCE = "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html"
@@ -51,7 +52,7 @@ def _read_by_nothing(made: Made, variable: Variable, job: Job) -> Remark:
     fix = removed(made)
     if successor and variable.keeps_value:
         advice = f"write {successor.name}"
-        fix = () if _is_beside(made, successor.name, job) else renamed(made, successor.name)
+        fix = () if _is_beside(made, successor.name, job) else renamed(made, successor)
     return remark(made, Check.READ_BY_NOTHING, Severity.ERROR, problem, advice, variable.source, fix=fix)
 
 
@@ -83,7 +84,7 @@ def _misspelt(made: Made, variable: Variable, job: Job) -> Remark:
     severity = Severity.WARNING if made.placed.form is Form.ASSIGNMENT else Severity.ERROR
     problem = f"{made.placed.name} is read by nothing; the variable is called {variable.name}"
     # Where the right name is set as well, which of the two values counts is not for us to say.
-    fix = () if job.uses(made) or _is_beside(made, variable.name, job) else renamed(made, variable.name)
+    fix = () if job.uses(made) or _is_beside(made, variable.name, job) else renamed(made, variable)
     return remark(made, Check.MISSPELT, severity, problem, f"write {variable.name}", variable.source, fix=fix)
 
 

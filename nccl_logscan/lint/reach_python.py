@@ -9,6 +9,7 @@ from nccl_logscan.catalogue.model import Reader
 from nccl_logscan.configs.model import Config, Form
 from nccl_logscan.lint.job import Job, Made, remark
 from nccl_logscan.lint.model import Check, Remark, Severity
+from nccl_logscan.lint.scopes import Scopes
 
 # At the beginning of its line, so that it runs with the module: what a function does may come later or never.
 _INIT = re.compile(rb"(?m)^(?:[\w.]+[ \t]*=[ \t]*)?(?:[\w.]{0,100}\.)?init_process_group[ \t]*\(")
@@ -25,8 +26,8 @@ _SOURCE = "https://docs.pytorch.org/docs/stable/distributed.html"
 
 def in_program(config: Config, variables: Sequence[Made], job: Job) -> Iterator[Remark]:
     """Yield a remark for each variable that the module sets too late, or in a process that hands it to nobody."""
-    if _RAY_CLUSTER.search(config.data):
-        yield from _in_driver(config, variables)
+    if joins := _RAY_CLUSTER.search(config.data):
+        yield from _in_driver(config, variables, joins.start())
         return
     init = _INIT.search(config.data)
     if init is None:
@@ -57,10 +58,14 @@ def in_program(config: Config, variables: Sequence[Made], job: Job) -> Iterator[
         yield remark(made, Check.OUT_OF_REACH, severity, problem, advice, _SOURCE)
 
 
-def _in_driver(config: Config, variables: Sequence[Made]) -> Iterator[Remark]:
+def _in_driver(config: Config, variables: Sequence[Made], joins: int) -> Iterator[Remark]:
+    """Judge what is set for the driver: another function than that which joins Ray may run in a worker."""
+    scopes = Scopes(config)
     handed = {placed.name for placed in config.settings if placed.form is Form.RUNTIME_ENV}
     for made in variables:
         if made.placed.form is not Form.PYTHON_ENVIRON or made.placed.name in handed:
+            continue
+        if not scopes.holds_at(made, joins):
             continue
         problem = f"{made.placed.name} is set in Ray's driver alone: workers have the environment of `ray start`"
         advice = f"put {made.placed.name} into env_vars of the runtime_env"

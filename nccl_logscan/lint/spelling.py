@@ -5,9 +5,6 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 
-from rapidfuzz import process
-from rapidfuzz.distance import OSA
-
 from nccl_logscan.catalogue.load import Catalogue, catalogue
 from nccl_logscan.catalogue.model import Reader
 
@@ -16,7 +13,7 @@ _OWN_WORDS = frozenset(
     """
     ARCH ARG ARGS ARRAY BASE BENCH BIN BRANCH BUILD CMD COMMAND COMMIT CONF CONFIG CONTAINER COUNT DEB
     DIR DIRECTORY ENV ENVIRONMENT ENVS EXE EXPORTS EXTRA FILE FLAG FLAGS FOLDER GIT HOME HOST HOSTS
-    IMAGE INC INCLUDE INCLUDES INSTALL LIB LIBDIR LIBRARIES LIBRARY LIBS LIST LOC LOCATION LOG LOGDIR
+    IMAGE INC INCLUDE INCLUDES INSTALL JOBS LIB LIBDIR LIBRARIES LIBRARY LIBS LIST LOC LOCATION LOG LOGDIR
     LOGFILE LOGS MAJOR MINOR NAME OPT OPTION OPTIONS OPTS OUTPUT PACKAGE PARAMS PATCH PATH PKG
     PREFIX RELEASE REPO RESULT RESULTS ROOT SCRIPT SETTINGS SO SOURCE SRC STATIC SUFFIX TAG TEST TESTS
     URL VAR VARS VENV VER VERSION WHEEL
@@ -25,7 +22,9 @@ _OWN_WORDS = frozenset(
 # Plugins, forks and other builds of NCCL read names of their own, of which the catalogue knows only some.
 _FOREIGN = re.compile(
     r"NCCL_(?:FASTRAK|GPUDIRECTTCPX|TCPX|GIB|SHARP|IBEXT|PLUGIN|TELEMETRY|CTRAN|COLLTRACE|CVAR|MSCCL|MSCCLPP|RCCL|OFI"
-    r"|INSPECTOR|PROFILER|TUNER|NETWORK_OPERATOR|TOPO_EXT|UCX|PXN_EXT|TESTS?|PERF|REDUCTION|SLOW_RANK|CTXT|HCCL|AMD)(?:_|$)"
+    r"|INSPECTOR|CHECKPOINT|BUILD|PROFILER|TUNER|NETWORK_OPERATOR|TOPO_EXT|UCX|PXN_EXT|TESTS?|PERF|REDUCTION|SLOW_RANK|CTXT|HCCL|AMD)(?:_|$)"
+    # PyTorch's other back ends have variables like NCCL's: ProcessGroupUCC.cpp reads TORCH_UCC_BLOCKING_WAIT.
+    r"|TORCH_(?:UCC|GLOO|MPI|XCCL|HCCL|MCCL|MTIA|HPU|NPU|XPU|MUSA|MLU)_"
 )
 # NCCL with a letter missing, doubled or swapped; MCCL_, HCCL_, RCCL_ and the like are other libraries.
 _NEARLY_NCCL = re.compile(r"(?:TORCH_)?(?:NCLL|NCLC|NLCC|NCL|NCC|NCCCL|NNCCL|NCCLL|NNCL|NVCCL)(?=_|[A-Z])")
@@ -97,6 +96,9 @@ def _has_one_more(longer: list[str], words: list[str]) -> bool:
 
 def _near_to_nothing(name: str) -> str | None:
     """NCCL_TIME_OUT → NCCL_TIMEOUT, which nothing reads either."""
+    from rapidfuzz import process  # noqa: PLC0415 - only for a name that is not known
+    from rapidfuzz.distance import OSA  # noqa: PLC0415
+
     found = process.extractOne(name, _unread(), scorer=OSA.distance, score_cutoff=2)
     return found[0] if found else None
 
@@ -111,6 +113,8 @@ def _near(name: str, known: Catalogue) -> str | None:
     found = known.nearest(name) or _near_to_nothing(name)
     if found is None or not found.startswith(("NCCL_", "TORCH_", "OFI_NCCL_", "GLOO_")):
         return None
+    from rapidfuzz.distance import OSA  # noqa: PLC0415 - as above
+
     differs = OSA.distance(name, found)
     stem = found.removeprefix("TORCH_").removeprefix("NCCL_")
     allowed = 1 if len(stem) <= _SHORT else 2

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from nccl_logscan.configs.model import Form
 from nccl_logscan.lint.job import Job, Made
+from nccl_logscan.lint.scopes import Scopes
 
 Values = Mapping[str, str | None]
 """Values by name; None for one that is not told, or that is set to two values."""
@@ -15,8 +16,11 @@ Values = Mapping[str, str | None]
 # Between the variables in front of one command stand blanks and continued lines; between those of one container no
 # other list; between the keywords of one call no other call of that function, which its name tells.
 _PARTED = {Form.COMMAND_PREFIX: re.compile(rb"[^\\\s]|(?<!\\)\r?\n"), Form.ENV_LIST: re.compile(rb"\benv:")}
-_GROUPED = frozenset({*_PARTED, Form.FLAG, Form.PYTHON_KWARG})
+_GROUPED = frozenset({*_PARTED, Form.FLAG, Form.OVERRIDE, Form.PYTHON_KWARG})
 
+
+_MANY = 64
+"""Of a name that a file sets more often than so, the value is not told."""
 
 _TURN = re.compile(rb"(?m)^[ \t]*(?:elif|else)\b|;;")
 
@@ -26,6 +30,8 @@ class Surroundings:
 
     def __init__(self, job: Job) -> None:
         self._own: dict[str | None, dict[str, str | None]] = {}
+        self._given: dict[str | None, dict[str, list[Made]]] = {}
+        self._scopes = {config.name: Scopes(config) for config in job.configs}
         self._groups: dict[int, dict[str, str | None]] = {}
         self._everywhere: dict[str, set[str | None]] = {}
         self._starts: dict[tuple[str | None, str], list[int]] = {}
@@ -34,7 +40,11 @@ class Surroundings:
         }
         for name in (*job.by_file, None):
             all_made = job.by_file[name] if name is not None else job.logged
-            self._own[name] = _values(made for made in all_made if made.placed.form not in _GROUPED)
+            alone = [made for made in all_made if made.placed.form not in _GROUPED]
+            self._own[name] = _values(alone)
+            for made in alone:
+                if made.is_given:
+                    self._given.setdefault(name, {}).setdefault(made.key, []).append(made)
             for group in _groups([made for made in all_made if made.placed.form in _GROUPED]):
                 values = _values(group)
                 self._groups.update((id(made), values) for made in group)
@@ -47,17 +57,37 @@ class Surroundings:
     def beside(self, made: Made, names: Iterable[str]) -> dict[str, str | None]:
         """Return the values of these names that hold beside a setting; `FI_*` stands for all that begin so."""
         where = made.config.name if made.config else None
-        own = self._own[where]
         group = self._groups.get(id(made), {})
         found: dict[str, str | None] = {}
-        for name in names:
-            if name.endswith("*"):
-                member = next((each for values in (group, own) for each in values if each.startswith(name[:-1])), None)
-                found |= {} if member is None else {name: own.get(member), member: own.get(member)}
-            elif name in group or name in own:
-                value = group[name] if name in group else own[name]
-                found[name] = None if self._is_alternative(made, name, where) else value
+        for wanted in names:
+            for name in self._members(wanted, where, group):
+                told = (group[name],) if name in group else self._told(made, name, where)
+                if told and name != wanted:
+                    found[wanted] = told[0]
+                if told:
+                    found[name] = None if self._is_alternative(made, name, where) else told[0]
+                    break
         return found | {made.key: made.placed.value}
+
+    def _members(self, wanted: str, where: str | None, group: Values) -> Iterator[str]:
+        """Yield the names that are meant: one, or all that begin so."""
+        if not wanted.endswith("*"):
+            yield wanted
+            return
+        for values in (group, self._given.get(where, {})):
+            yield from (name for name in values if name.startswith(wanted[:-1]))
+
+    def _told(self, made: Made, name: str, where: str | None) -> tuple[str | None, ...]:
+        """Return the value that a name has where a setting holds, None for one that is not told; () for no such name.
+
+        What is set in another function, container or dict alone may hold here or not: it is not told.
+        """
+        given = self._given.get(where, {}).get(name, ())
+        if len(given) > _MANY:
+            return (None,)
+        scopes = self._scopes[where] if where is not None else None
+        values = {each.placed.value for each in given if scopes is None or not scopes.apart(made, each)}
+        return (values.pop() if len(values) == 1 else None,) if given else ()
 
     def _is_alternative(self, made: Made, name: str, where: str | None) -> bool:
         """Whether an `else` or a further case stands between a setting and each one of that name: only one may run."""
@@ -98,7 +128,8 @@ def _groups(all_made: Sequence[Made]) -> list[list[Made]]:
     groups: list[list[Made]] = []
     latest: dict[object, list[Made]] = {}
     for made in all_made:
-        form = made.placed.form
+        # Flags and overrides are arguments of the same command.
+        form = Form.FLAG if made.placed.form is Form.OVERRIDE else made.placed.form
         to_whom = (form, made.placed.program, made.placed.name.partition("(")[0] if form is Form.PYTHON_KWARG else None)
         group = latest.get(to_whom)
         if group is None or _is_parted(group[-1], made):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
-from nccl_logscan.catalogue.domain import read_as, takes
-from nccl_logscan.catalogue.model import Domain, Form, Kind, Parser, Reader
+from nccl_logscan.catalogue.domain import read_as, takes, whole_number
+from nccl_logscan.catalogue.load import catalogue
+from nccl_logscan.catalogue.model import Domain, Form, Kind, Option, Parser, Reader
 from nccl_logscan.configs import model as configs
 from nccl_logscan.configs.edit import Edit
-from nccl_logscan.lint.job import Job, Made, changed, remark
+from nccl_logscan.lint.job import SHORT, Job, Made, changed, remark
 from nccl_logscan.lint.model import Check, Remark, Severity
 
 _AMOUNT = re.compile(r"(\d{1,15}) ?([A-Za-z]{1,7})")
@@ -20,6 +22,7 @@ _BYTES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _SECONDS = {"s": 1, "sec": 1, "secs": 1, "second": 1, "seconds": 1, "m": 60, "min": 60, "mins": 60, "minute": 60}
 _SECONDS |= {"minutes": 60, "h": 3600, "hr": 3600, "hour": 3600, "hours": 3600}
 _UNIT = {"milliseconds": 1000.0, "seconds": 1.0, "minutes": 1 / 60}
+_DURATION = "timedelta"
 _ENDS_PROGRAM = frozenset({Parser.STOI, Parser.TORCH_BOOL})
 
 
@@ -33,6 +36,9 @@ def check_values(job: Job) -> Iterator[Remark]:
         if variable is None or variable.reader is Reader.OTHER:
             found = _of_option(made, placed.value, job)
         elif variable.verified and variable.reader is not Reader.NOBODY:
+            # Files repeat each other: what was asked of a short value once is not asked again.
+            if len(placed.value) <= SHORT and _fits_variable(placed.name, placed.value):
+                continue
             found = _judged(made, placed.value, variable.domain, variable.source)
         else:
             continue
@@ -42,19 +48,48 @@ def check_values(job: Job) -> Iterator[Remark]:
 
 def _of_option(made: Made, value: str, job: Job) -> Remark | None:
     # A name is of several frameworks, or of several versions: wrong is what all of them refuse.
-    found = [_judged(made, value, option.domain, option.source) for option in job.options_for(made)]
+    found = [_of_call(made, value, option) for option in job.covering(made)]
     return found[0] if found and all(found) else None
 
 
+def _of_call(made: Made, value: str, option: Option) -> Remark | None:
+    if option.domain.unit != _DURATION or made.placed.scalar not in {"integer", "number"}:
+        return _judged(made, value, option.domain, option.source)
+    problem = f"{made.placed.name} takes a datetime.timedelta, not the number {shown(value)}: the call raises"
+    advice = f"write timedelta(seconds={value}), if seconds were meant"
+    return remark(made, Check.BAD_VALUE, Severity.ERROR, problem, advice, option.source, marks_value=True)
+
+
 def _judged(made: Made, value: str, domain: Domain, source: str) -> Remark | None:
-    if not domain.strict or takes(domain, value) or _is_placeholder(value, domain):
+    if _fits(value, domain):
         return None
-    right = _right(value, domain)
+    right = right_value(value, domain)
     wanted = _wanted(domain)
     problem = f"{made.placed.name} takes {wanted}, not {shown(value)}{_consequence(value, domain)}"
     advice = f"write {right}" if right is not None else f"give it {wanted}"
     fix = _written(made, right, domain) if right is not None else ()
-    return remark(made, Check.BAD_VALUE, Severity.ERROR, problem, advice, source, fix=fix, marks_value=True)
+    # Most switches are asked whether they are 0 (net_ib.cc: ncclParamIbSplitDataOnQps() ? …), so that 2 counts as 1.
+    is_switched_on = domain.form is Form.FLAG and domain.parser is Parser.STRTOLL and whole_number(domain, value)
+    severity = Severity.NOTE if is_switched_on else Severity.ERROR
+    return remark(made, Check.BAD_VALUE, severity, problem, advice, source, fix=fix, marks_value=True)
+
+
+@lru_cache(16_384)
+def _fits_variable(name: str, value: str) -> bool:
+    variable = catalogue().variable(name)
+    return variable is not None and _fits(value, variable.domain)
+
+
+def _fits(value: str, domain: Domain) -> bool:
+    may_judge = domain.strict or _is_with_unit(value, domain)
+    return not may_judge or takes(domain, value) or _is_placeholder(value, domain)
+
+
+def _is_with_unit(value: str, domain: Domain) -> bool:
+    """Whether a unit of time is written out (10m, 30 min) where a number alone is read."""
+    amount = _AMOUNT.fullmatch(value.strip())
+    is_time = domain.unit in _UNIT and domain.form in {Form.INTEGER, Form.NUMBER}
+    return is_time and amount is not None and amount[2].lower() in _SECONDS
 
 
 def _is_placeholder(value: str, domain: Domain) -> bool:
@@ -116,7 +151,7 @@ def _consequence(value: str, domain: Domain) -> str:
     return ": the program stops at it" if taken is None and domain.parser in _ENDS_PROGRAM else ""
 
 
-def _right(value: str, domain: Domain) -> str | None:
+def right_value(value: str, domain: Domain) -> str | None:
     """Return the value that was meant, where there is no doubt: 4M → 4194304, true → 1, 30m → 1800."""
     text = value.strip()
     meant = _meant(text, domain)

@@ -8,14 +8,15 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from nccl_logscan.catalogue.model import Kind
-from nccl_logscan.configs.edit import Edit, applied, unified_diff
+from nccl_logscan.configs.edit import Edit, applied
 from nccl_logscan.configs.model import Config
+from nccl_logscan.configs.rewriting import Rewriting
+from nccl_logscan.configs.secrets import shown_diff
 from nccl_logscan.position import Position
 from nccl_logscan.remedy.circumstances import Circumstances, Standing, frameworks_of, takes_options_of
 from nccl_logscan.remedy.naming import Named
 from nccl_logscan.remedy.values import UNSET, corrects, is_relative, is_value, target, unmade
 
-_CONTEXTS = (3, 2, 1)
 _LONGEST_DIFF = 16_384
 
 
@@ -24,7 +25,7 @@ class Change:
     """`where`, `present`, `to` and `diff` as in PlannedStep; `name` is the setting's as it is written there.
 
     `is_wrong`: the setting is made, and otherwise than it should be. `instead`: what is shown is another setting that
-    has this one's place. `changed` are the files that the diff changes, each with what it holds then.
+    has this one's place. `changed` are the files that the diff changes, each with its change.
     """
 
     where: Position | None = None
@@ -34,7 +35,7 @@ class Change:
     is_wrong: bool = False
     name: str | None = None
     instead: bool = False
-    changed: tuple[tuple[Config, bytes], ...] = ()
+    changed: tuple[tuple[Config, Rewriting], ...] = ()
 
 
 def change_of(wanted: Named, around: Circumstances, *, changes: bool, adds: bool) -> Change:
@@ -106,7 +107,7 @@ def _of_files(made: Sequence[Standing], wanted: Named, around: Circumstances, *,
         first.placed.at,
         present_in(first),
         to,
-        "".join(diff_text(config, after, around.may_show) or "" for config, after in changed) or None,
+        "".join(diff_text(config, one.edits(), around.may_show) or "" for config, one in changed) or None,
         bool(wrong) and corrects(wanted.to),
         first.placed.name,
         changed=changed,
@@ -136,17 +137,17 @@ def _due(wanted: Named, present: str | None) -> str | None:
 _SAYS_MORE = frozenset({"INFO", "TRACE"})
 
 
-def _changed(wrong: Sequence[Standing], wanted: Named, around: Circumstances) -> tuple[tuple[Config, bytes], ...]:
-    """Return the files that make the setting otherwise than it should be, each with what it holds once changed."""
+def _changed(wrong: Sequence[Standing], wanted: Named, around: Circumstances) -> tuple[tuple[Config, Rewriting], ...]:
+    """Return the files that make the setting otherwise than it should be, each with its change."""
     parts = []
     for _, group in groupby(wrong, key=lambda one: one.config.name):
         standings = tuple(group)
         config = standings[0].config
         edits = [_edit(one, wanted, around) for one in standings]
         made = [edit for edit in edits if edit is not None]
-        after = applied(config.data, made)
-        if len(made) == len(edits) and _keeps_the_rest(config, after, wanted, around):
-            parts.append((config, after))
+        rewriting = Rewriting.of(config.data).with_edits(made)
+        if len(made) == len(edits) and _keeps_the_rest(config, rewriting.data, wanted, around):
+            parts.append((config, rewriting))
     return tuple(parts)
 
 
@@ -185,9 +186,9 @@ def _added(wanted: Named, around: Circumstances, *, diff: bool) -> Change | None
                     _first_line(config, edit),
                     None,
                     wanted.to,
-                    diff_text(config, after, around.may_show),
+                    diff_text(config, (edit,), around.may_show),
                     name=name,
-                    changed=((config, after),),
+                    changed=((config, Rewriting.of(config.data).with_edits([edit])),),
                 )
     return None
 
@@ -260,20 +261,19 @@ def _others(config: Config, mine: Sequence[Standing]) -> list[tuple[str, str | N
     return [(placed.name, placed.value) for placed in config.settings if id(placed) not in own]
 
 
-def diff_text(config: Config, after: bytes, may_show: Callable[[str], bool]) -> str | None:
-    """Return the change of a file as text, with as many lines around it as hold no secret.
+def diff_text(config: Config, edits: Sequence[Edit], may_show: Callable[[str], bool]) -> str | None:
+    """Return what edits do to a file as text, with as many lines around it as hold no secret.
 
     None for no change, and where the text could not be shown as it is: bytes that are no UTF-8, a secret beside it.
     """
-    for context in _CONTEXTS:
-        data = unified_diff(config.name, config.data, after, context)
-        try:
-            text = data.decode("utf-8")
-        except UnicodeDecodeError:
-            return None
-        if len(text) <= _LONGEST_DIFF and "\r" not in text and all(map(may_show, text.split("\n"))):
-            return text or None
-    return None
+    # A carriage return would be lost in a report.
+    diff = shown_diff(config, edits, lambda line: "\r" not in line and may_show(line))
+    if not diff or len(diff) > _LONGEST_DIFF:
+        return None
+    try:
+        return diff.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
 
 
 _TIMEDELTA_CALL = re.compile(r"\bdatetime\.timedelta\(")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from nccl_logscan.catalogue.load import Catalogue
 from nccl_logscan.catalogue.model import Kind
-from nccl_logscan.configs.edit import applied
 from nccl_logscan.configs.model import Config, Form, Placed
 from nccl_logscan.configs.syntax import Syntax
 from nccl_logscan.diagnosis.verdict import Job, JudgedSetting, Setting
 from nccl_logscan.lint.model import Remark, Severity, Versions
 from nccl_logscan.position import Span
-from nccl_logscan.remedy.change import diff_text
+
+_DIFFS = 200
+"""So many of the gravest remarks have a diff: a report shows no more, and each costs a reading of its file's lines."""
 
 _WEIGHT = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
 
@@ -37,27 +37,32 @@ def syntaxes_of(configs: Sequence[Config]) -> Mapping[str, Syntax]:
     return {syntax.name: syntax for syntax in SYNTAXES}
 
 
-def concerns_training(config: Config, catalogue: Catalogue) -> bool:
-    """Return whether a file makes a setting that the catalogue knows, or starts processes."""
-    return bool(config.launches) or any(
-        catalogue.variable(placed.name) or catalogue.options_called(placed.name) for placed in config.settings
-    )
-
-
 def judged(job: Job, configs: Sequence[Config], may_show: Callable[[str], bool]) -> tuple[JudgedSetting, ...]:
-    """Return what lint says of the files and of the variables seen in the log, the gravest first."""
+    """Return what lint says of the files and of the variables seen in the log, the gravest first.
+
+    The first 200 have a diff, where their file can be mended and the diff may be shown.
+    """
     if not configs and not job.settings:
         return ()
-    from nccl_logscan.lint.run import lint, lint_seen  # noqa: PLC0415
+    from nccl_logscan.lint.seen import lint_seen  # noqa: PLC0415 - only where there is something to judge
 
     versions = versions_in(job)
-    in_files = lint(configs, versions) if configs else ()
+    in_files = _lint(configs, versions) if configs else ()
     told = {remark.name for remark in in_files}
     logged = lint_seen([_as_logged(setting) for setting in job.settings], versions)
     seen = (remark for remark in logged if remark.name not in told)
     by_name = {config.name: config for config in configs}
     remarks = sorted((*in_files, *_once(seen)), key=lambda remark: _WEIGHT[remark.severity])
-    return tuple(JudgedSetting(remark, _diff(remark, by_name.get(remark.at.source), may_show)) for remark in remarks)
+    with_diff = (
+        JudgedSetting(remark, _diff(remark, by_name.get(remark.at.source), may_show)) for remark in remarks[:_DIFFS]
+    )
+    return (*with_diff, *map(JudgedSetting, remarks[_DIFFS:]))
+
+
+def _lint(configs: Sequence[Config], versions: Versions) -> tuple[Remark, ...]:
+    from nccl_logscan.lint.run import lint  # noqa: PLC0415 - checks of files are only loaded where there is one
+
+    return lint(configs, versions)
 
 
 def versions_in(job: Job) -> Versions:
@@ -84,4 +89,6 @@ def _as_logged(setting: Setting) -> Placed:
 def _diff(remark: Remark, config: Config | None, may_show: Callable[[str], bool]) -> str | None:
     if config is None or not remark.fix:
         return None
-    return diff_text(config, applied(config.data, remark.fix), may_show)
+    from nccl_logscan.remedy.change import diff_text  # noqa: PLC0415 - only where there is a fix
+
+    return diff_text(config, remark.fix, may_show)

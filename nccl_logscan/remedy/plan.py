@@ -139,7 +139,7 @@ def _planned(
             yield plain, Change()
         return
     kind = Kind(plain.kind)
-    names = step.setting.split(", ")
+    names = step.settings
     known = [(name, wanted) for name in names for wanted in named(name, kind, plain.to, around)]
     fitting = [(name, wanted) for name, wanted in known if _suits(step, name, wanted, around)]
     changes = [(name, wanted, _change(step, wanted, around)) for name, wanted in fitting]

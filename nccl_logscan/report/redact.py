@@ -37,8 +37,24 @@ _NAMED = re.compile(
     r"(?i)(?:secret|api[_-]?key|access[_-]?key|private[_-]?key|credentials?|token)[\"']?\s{0,2}[=:\s]\s{0,2}"
     r"[\"']?([A-Za-z0-9+/_.~=-]{8,})"
 )
+# {name: DB_PASSWORD, value: x} of Kubernetes and ECS, in one line.
+_APART = r"[\"']?\s{0,2},\s{0,2}[\"']?value[\"']?\s{0,2}[=:]\s{0,2}[\"']?"
+_PASSWORD_APART = re.compile(rf"(?i)(?:password|passwd|passphrase){_APART}([^\"',}}\s]+)")
+_NAMED_APART = re.compile(
+    rf"(?i)(?:secret|api[_-]?key|access[_-]?key|private[_-]?key|credentials?|token){_APART}([A-Za-z0-9+/_.~=-]{{8,}})"
+)
 # Most texts hold none of their literals and cost one look for them.
-_MAY_HOLD_A_SECRET = Gate(_TOKENS, _PRIVATE_KEY, _AUTHORIZATION, _URL_LOGIN, _SIGNED_URL, _PASSWORD, _NAMED)
+_MAY_HOLD_A_SECRET = Gate(
+    _TOKENS,
+    _PRIVATE_KEY,
+    _AUTHORIZATION,
+    _URL_LOGIN,
+    _SIGNED_URL,
+    _PASSWORD,
+    _NAMED,
+    _PASSWORD_APART,
+    _NAMED_APART,
+)
 _PASSWORD_NAME = re.compile(r"(?i)password|passwd|passphrase")
 _SECRET_NAME = re.compile(r"(?i)secret|api_?key|access_?key|private_?key|credential|token\b")
 # The body lines of a PEM block have 64 characters, those of an OpenSSH key 70 (RFC 7468; OpenSSH's PROTOCOL.key).
@@ -49,6 +65,11 @@ _NUMBER = re.compile(r"[-+0-9.,eE]+")
 def redact(text: str) -> str:
     """Return the text with well-known secrets replaced by `[redacted]`; the names before them stay."""
     return redact_marked(text, None)[0]
+
+
+def holds_no_secret(text: str) -> bool:
+    """Return whether a text may be shown as it is."""
+    return redact(text) == text
 
 
 def redact_value(name: str, value: str) -> str:
@@ -78,9 +99,10 @@ def _secrets(text: str) -> Iterator[tuple[int, int]]:
         return
     for expression in (_TOKENS, _PRIVATE_KEY):
         yield from (match.span() for match in expression.finditer(text))
-    for expression in (_AUTHORIZATION, _URL_LOGIN, _SIGNED_URL, _PASSWORD):
+    for expression in (_AUTHORIZATION, _URL_LOGIN, _SIGNED_URL, _PASSWORD, _PASSWORD_APART):
         yield from (match.span(match.lastindex or 0) for match in expression.finditer(text))
-    yield from (match.span(1) for match in _NAMED.finditer(text) if _may_be_secret(match[1]))
+    for expression in (_NAMED, _NAMED_APART):
+        yield from (match.span(1) for match in expression.finditer(text) if _may_be_secret(match[1]))
 
 
 def _may_be_secret(value: str) -> bool:
@@ -92,8 +114,9 @@ def _may_be_secret(value: str) -> bool:
 
 
 def _is_key_body(text: str) -> bool:
-    mixed = text != text.lower() and text != text.upper()
-    return mixed and _KEY_BODY.fullmatch(text) is not None and any(map(str.isdigit, text))
+    if _KEY_BODY.fullmatch(text) is None:
+        return False
+    return text != text.lower() and text != text.upper() and any(map(str.isdigit, text))
 
 
 def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:

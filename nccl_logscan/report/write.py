@@ -13,6 +13,7 @@ from pathlib import Path
 
 from nccl_logscan.errors import OutputError
 
+REPORT = "the report"
 _HINTS = {
     errno.ENOSPC: "free some space there, or choose another place with --output",
     errno.EDQUOT: "the quota there is used up; choose another place with --output",
@@ -26,12 +27,12 @@ _HINTS = {
 }
 
 
-def write_atomically(path: Path, content: str | bytes) -> None:
+def write_atomically(path: Path, content: str | bytes, *, what: str = REPORT) -> None:
     """Write a text as UTF-8, or bytes as they are, to `path`, whole or not at all.
 
     It is written beside the target, flushed to the disk and renamed over it, so a reader sees the earlier report or
     this one. An earlier file keeps its mode; a symbolic link keeps pointing where it does. Raises OutputError, with no
-    new file left behind, if anything is in the way.
+    new file left behind, if anything is in the way; `what` is what it then says of the content.
     """
     encoded = content.encode("utf-8") if isinstance(content, str) else content
     try:
@@ -45,7 +46,7 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         with _termination_waits():
             _replace(target, encoded)
     except (OSError, RuntimeError, ValueError) as problem:
-        raise _output_error(path, problem) from problem
+        raise _output_error(path, problem, what) from problem
 
 
 def _replace(target: Path, content: bytes) -> None:
@@ -97,8 +98,8 @@ def _sync_folder(folder: Path) -> None:
             os.close(descriptor)
 
 
-def _output_error(path: Path, problem: Exception) -> OutputError:
+def _output_error(path: Path, problem: Exception, what: str) -> OutputError:
     number = problem.errno if isinstance(problem, OSError) else None
     reason = os.strerror(number).lower() if number else str(problem).lower()
-    hint = _HINTS.get(number or 0, "choose another place with --output")
-    return OutputError(f"cannot write the report to {path}: {reason}", hint=hint)
+    hint = _HINTS.get(number or 0, "choose another place with --output") if what == REPORT else None
+    return OutputError(f"cannot write {what} to {path}: {reason}", hint=hint)

@@ -154,6 +154,11 @@ class Step:
     given: tuple[str, ...] = ()
     along: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """The names in `setting`, which a comma parts."""
+        return tuple(self.setting.split(", ")) if self.setting else ()
+
 
 @dataclass(frozen=True, slots=True)
 class Reference:

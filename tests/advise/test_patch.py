@@ -76,6 +76,11 @@ def test_disabled_adapters_go_only_where_they_are_disabled(patched, run_of):
     assert patched(run_of("torchrun"), "job.env", text.format(0))[0] == []
 
 
+@pytest.mark.parametrize("network", ["tcp", "efa"])
+def test_disabled_adapters_stay_where_the_run_uses_none(patched, run_of, network):
+    assert patched(run_of("torchrun", network), "job.env", "NCCL_DEBUG=WARN\nNCCL_IB_DISABLE=1\n")[0] == []
+
+
 def test_each_change_is_told_with_its_source(run_of):
     config = read_text("job.env", b"NCCL_TIMEOUT=9\nNCCL_DEBUG=INFO\nNCCL_IB_TC=106\n")
     found = patch(advise(run_of("torchrun", torch="2.9", nccl="2.27.5"), ()), config, lambda _: True)

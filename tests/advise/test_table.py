@@ -214,3 +214,9 @@ def test_what_is_claimed_to_be_read_by_nothing_is_so_in_the_catalogue():
                 variable = catalogue().variable(name)
                 assert variable is not None, name
                 assert variable.reader is Reader.NOBODY, name
+
+
+@pytest.mark.parametrize(("nccl", "there"), [("2.18.3", False), ("2.19.3", True)])
+def test_nccl_decides_on_cumem_from_2_19_on(run_of, nccl, there):
+    said = {advice.row.setting for advice in advice_for(run_of("torchrun", nccl=nccl))}
+    assert ("NCCL_CUMEM_ENABLE" in said) is there

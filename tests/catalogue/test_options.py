@@ -7,11 +7,11 @@ from importlib import resources
 import pytest
 
 from nccl_logscan.catalogue.concepts import CONCEPTS
-from nccl_logscan.catalogue.load import Catalogue, written_form
-from nccl_logscan.catalogue.model import Domain, Form
+from nccl_logscan.catalogue.load import catalogue, written_form
+from nccl_logscan.catalogue.model import Domain, Form, Reader
 from nccl_logscan.catalogue.versions import version
 
-OPTIONS = Catalogue({}).options
+OPTIONS = catalogue().options
 LINES = (resources.files("nccl_logscan.catalogue") / "data" / "options.jsonl").read_text("utf-8").splitlines()
 
 
@@ -34,7 +34,7 @@ def test_no_concept_lacks_a_member_and_none_is_unknown():
 
 @pytest.mark.parametrize("concept", CONCEPTS)
 def test_what_may_be_advised_comes_first_in_a_concept(concept):
-    first, *_ = Catalogue({}).of_concept(concept)
+    first, *_ = catalogue().of_concept(concept)
     assert not first.dead
     assert not first.harmful
 
@@ -110,6 +110,30 @@ def test_where_a_key_is_dead_no_living_one_of_its_framework_has_its_name():
                 assert version(other.until) < version(dead.since), (dead.id, other.id)
 
 
+@pytest.mark.parametrize("line", LINES, ids=lambda line: json.loads(line)["id"])
+def test_an_option_that_is_a_variable_says_nothing_that_the_variable_says(line):
+    entry = json.loads(line)
+    variable = catalogue().variables.get(entry["names"][0])
+    if variable and variable.reader is not Reader.OTHER:
+        assert "domain" not in entry
+        if entry["framework"] == {Reader.TORCH: "pytorch"}.get(variable.reader, "nccl"):
+            assert "default" not in entry
+            assert variable.since is None or "since" not in entry
+
+
+@pytest.mark.parametrize(
+    ("name", "framework", "default"),
+    [
+        ("NCCL_IB_TIMEOUT", "nccl", "20"),
+        ("NCCL_CUMEM_ENABLE", "nccl", None),  # NCCL decides by itself
+        ("NCCL_CUMEM_ENABLE", "verl", "0"),
+        ("TORCH_FR_BUFFER_SIZE", "pytorch", "2000"),
+    ],
+)
+def test_a_variable_s_default_is_that_of_its_newest_reader_unless_the_framework_sets_another(name, framework, default):
+    assert [option.default for option in catalogue().options_called(name, framework)] == [default]
+
+
 @pytest.mark.parametrize(
     ("written", "found"),
     [
@@ -124,7 +148,7 @@ def test_where_a_key_is_dead_no_living_one_of_its_framework_has_its_name():
     ],
 )
 def test_a_setting_is_found_as_it_is_written(written, found):
-    assert found in [option.id for option in Catalogue({}).options_called(written)]
+    assert found in [option.id for option in catalogue().options_called(written)]
 
 
 @pytest.mark.parametrize(

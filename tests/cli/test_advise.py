@@ -133,3 +133,20 @@ def test_a_script_that_is_right_gets_an_empty_patch(advise, here):
     told = advise(format="diff", script="job.env", framework="sglang", network="tcp", nodes="1")
     assert (told.code, told.out) == (0, "")
     assert "nothing in it needs a change" in told.err
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"write_bandwidth": "nan"}, "nan"),
+        ({"write_bandwidth": "inf"}, "inf"),
+        ({"network": "efa", "cloud": "azure"}, "EFA is a network of AWS"),
+        ({"nodes": "1e30"}, "1e30"),
+        ({"params": "-7B"}, "-7B"),
+    ],
+)
+def test_nonsense_is_a_mistake_of_the_command_line(advise, options, words):
+    told = advise(**options)
+
+    assert (told.code, told.out) == (2, "")
+    assert words in told.err

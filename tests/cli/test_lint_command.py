@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from nccl_logscan.lint.mend import mend
+
 SCRIPT = (
     "#!/bin/bash\n# kept\nexport NCCL_TIMEOUT=1800\nexport NCCL_DEBG=INFO   # why\ntorchrun --standalone train.py\n"
 )
@@ -127,6 +129,58 @@ def test_a_folder_is_searched_and_each_file_is_a_job_of_its_own(run, file):
     assert "in jobs/a.env:1" in run("lint", "jobs/a.env", "jobs/b.env").out
 
 
+def test_a_link_in_a_folder_to_a_file_elsewhere_is_not_followed(run, file, here):
+    file("other/b.env", "NCCL_DEBG=WARN\n")
+    file("jobs/a.env", "NCCL_DEBUG=WARN\n")
+    (here / "jobs" / "b.env").symlink_to(here / "other" / "b.env")
+
+    assert run("lint", "jobs").out == "nothing wrong in 1 file\n"
+    run("lint", "jobs", "--fix", "--write")
+    assert (here / "other" / "b.env").read_text() == "NCCL_DEBG=WARN\n"
+
+
+def test_a_pipe_that_nobody_writes_to_is_not_waited_for(run, here):
+    os.mkfifo(here / "a.sh")
+
+    ran = run("lint", "a.sh")
+    assert (ran.code, "it is a pipe" in ran.err) == (3, True)
+
+
+def test_a_name_that_is_too_long_is_no_defect(run):
+    assert run("lint", "a" * 5000 + ".sh").code == 3
+
+
+@pytest.mark.parametrize(
+    "name", ["./sub/bad.sh", "sub//bad.sh", "sub/../sub/bad.sh", "{here}/sub/bad.sh", "link/bad.sh", "link.sh"]
+)
+def test_git_applies_the_diff_whatever_way_the_file_is_named(run, file, here, name):
+    file("sub/bad.sh", SCRIPT)
+    (here / "link").symlink_to("sub")
+    (here / "link.sh").symlink_to("sub/bad.sh")
+    diff = run("lint", name.format(here=here), "--fix").out.encode()
+    subprocess.run(["git", "init", "-q"], cwd=here, check=True)
+    ran = subprocess.run(["git", "apply", "-"], input=diff, cwd=here, capture_output=True, check=False)
+
+    assert (ran.returncode, ran.stderr) == (0, b"")
+    assert (here / "sub/bad.sh").read_text() == MENDED
+
+
+def test_what_cannot_be_written_is_told_and_the_rest_is_mended(run, file, here, monkeypatch):
+    for name in ("a.env", "b.env"):
+        file(name, "NCCL_DEBG=WARN\n")
+
+    def changes_a_file(*given):
+        (here / "a.env").write_text("NCCL_DEBG=INFO\n")
+        return mend(*given)
+
+    monkeypatch.setattr("nccl_logscan.cli.lint.mend", changes_a_file)
+    ran = run("lint", "a.env", "b.env", "--fix", "--write")
+
+    assert ran.code == 5
+    assert "a.env has been changed since it was read" in ran.err
+    assert [(here / name).read_text() for name in ("a.env", "b.env")] == ["NCCL_DEBG=INFO\n", "NCCL_DEBUG=WARN\n"]
+
+
 def test_many_named_files_are_judged_one_by_one(run, file):
     names = [file(f"{number}.env", f"NCCL_CROSS_NIC={number % 2}\n") for number in range(12)]
 
@@ -199,3 +253,33 @@ def test_many_files_give_the_same_in_one_process_and_in_several(run, file, monke
 
     assert alone == together
     assert alone[0].code == 1
+
+
+def test_the_remarks_replace_no_file_that_they_are_about(run, file, here):
+    file("jobs/bad.sh", SCRIPT)
+    for given in ("jobs/bad.sh", "jobs"):
+        ran = run("lint", given, "-o", "jobs/bad.sh")
+        assert (ran.code, "would replace it" in ran.err) == (2, True)
+    assert (here / "jobs/bad.sh").read_text() == SCRIPT
+
+
+def test_fixes_that_cannot_be_written_are_told_in_terms_of_the_fixes(run, file, here, monkeypatch):
+    def full(*_arguments):
+        raise OSError(28, "No space left on device")
+
+    file("bad.sh", SCRIPT)
+    monkeypatch.setattr(os, "fsync", full)
+    ran = run("lint", "bad.sh", "--fix", "--write")
+
+    assert ran.code == 5
+    assert "cannot write the fixes to bad.sh: no space left on device" in ran.err
+    assert "--output" not in ran.err
+    assert (here / "bad.sh").read_text() == SCRIPT
+
+
+@pytest.mark.parametrize("words", [("lint", "a.env"), ("explain", "NCCL_ALGO")])
+def test_a_version_is_a_version_in_every_command(run, file, words):
+    file("a.env", "NCCL_ALGO=Ring\n")
+    assert run(*words, "--nccl", "core_v2.21.5-1+cuda12.4").code == 0
+    ran = run(*words, "--nccl", "new1")
+    assert (ran.code, "'new1' is no version; write it as 2.21.5" in ran.err) == (2, True)

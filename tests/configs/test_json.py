@@ -94,3 +94,14 @@ def test_any_bytes_give_a_result(data):
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000, "/*" * 100_000, '"\\' * 100_000, "}" * 100_000])
 def test_a_hostile_file_gives_a_result(text):
     assert read("a.json", text).faults
+
+
+def test_what_a_template_fills_in_is_one_value():
+    config = read(
+        "ds.json", '{"zero_optimization": {"stage": ${stage}}, "fp16": {"enabled": {{ fp16 }}}, "x": {"y": 1}}'
+    )
+    assert [(placed.name, placed.value) for placed in config.settings] == [
+        ("zero_optimization.stage", None),
+        ("fp16.enabled", None),
+        ("x.y", "1"),
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 
 import pytest
@@ -198,6 +199,7 @@ STATEMENTS = [
     "true && export O=1 || false\n",
     'ARGS=(\n  --p 1  # one\n  --q\n)\npython t.py "${ARGS[@]}"\n',
     'OPTS=" \\\n  --r 1 \\\n  --s \\\n"\npython t.py $OPTS\n',
+    'MORE="\n  --ra 1\n  --sa\n"\npython t.py $MORE\n',
     "mpirun -np 2 -x T=1 \\\n  -x U \\\n  --mca btl ^openib python t.py\n",
     "srun --export=ALL,V=1,W=2 -N 2 -l python t.py\n",
     'bash -c "export X=1; echo \\"a\\""\n',
@@ -249,6 +251,29 @@ def test_a_change_changes_one_value_and_nothing_else(script, value, data):
     ]
     kept = [(p.name, p.value, p.form) for p in again.settings]
     assert all(other in kept for other in others if other[0] != "--export")
+
+
+@pytest.mark.parametrize("quote", ['"', '\\"'])
+@pytest.mark.parametrize(
+    ("pairs", "left"),
+    [
+        ("{A: {1}, B: {2}}", "{B: {2}}"),
+        ("{B: {2}, A: {1}}", "{B: {2}}"),
+        ("{A: {1}}", "{}"),
+        ("{\n  B: {2},\n  A: {1}\n}", "{\n  B: {2}\n}"),
+        ("{\n  A: {1},\n  B: {2}\n}", "{\n  B: {2}\n}"),
+    ],
+)
+def test_a_pair_of_a_runtime_env_goes_with_its_comma(pairs, left, quote):
+    def script(object_of):
+        text = re.sub(r"[AB](?=:)|\{(\d)\}", lambda found: f"{quote}{found[1] or 'NCCL_' + found[0]}{quote}", object_of)
+        around = "'" if quote == '"' else '"'
+        written = f"{{{quote}env_vars{quote}: {text}}}"
+        return f"ray job submit --runtime-env-json={around}{written}{around} -- python train.py\n"
+
+    config = read_text("x.sh", script(pairs).encode())
+    placed = next(placed for placed in config.settings if placed.name == "NCCL_A")
+    assert applied(config.data, [SHELL.remove(config, placed)]).decode() == script(left)
 
 
 @settings(max_examples=120, deadline=None)

@@ -45,3 +45,8 @@ def test_the_gate_is_open_wherever_something_is_said(name, text):
     assert config is not None
     assert lint([config], Versions()) != ()
     assert may_speak(text.encode())
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf_16_passes_so_that_it_is_told(encoding):
+    assert may_speak("A=1\n".encode(encoding))

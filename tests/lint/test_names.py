@@ -25,18 +25,18 @@ RUN = "torchrun --standalone train.py"
     ],
 )
 def test_a_misspelt_name_is_told_with_the_real_one_and_mended(lint_script, said, mend, written, real):
-    remarks = lint_script(f"export {written}=1", RUN)
+    remarks = lint_script(f"export {written}=$X", RUN)
 
     assert (written, Check.MISSPELT) in said(remarks)
     assert f"the variable is called {real}" in remarks[0].problem
-    assert f"export {real}=1" in mend("run.sh", f"#!/bin/bash\nexport {written}=1\n{RUN}\n")
+    assert f"export {real}=$X" in mend("run.sh", f"#!/bin/bash\nexport {written}=$X\n{RUN}\n")
 
 
 @pytest.mark.parametrize(
     "name",
     ["NCCL_ARGS", "NCCL_ENVS", "NCCL_OPTS", "MY_NCCL_DEBUG", "NCCL_TESTS_HOME", "NCCL_HOME", "NCCL_VERSION",
      "NCCL_LIB_DIR", "HCCL_BUFFSIZE", "RCCL_ENABLE", "NCCL_BENCH_ARGS", "NCCL_LOG_DIR", "UCX_TLS", "OMPI_MCA_btl",
-     "RANK"],
+     "RANK", "TORCH_UCC_BLOCKING_WAIT", "TORCH_XCCL_BLOCKING_WAIT"],
 )  # fmt: skip
 def test_what_people_and_other_libraries_call_their_own_is_not_misspelt(lint_script, said, name):
     assert said(lint_script(f"export {name}=x", RUN), notes=True) == []
@@ -84,6 +84,14 @@ def test_the_right_name_beside_the_wrong_one_is_not_written_twice(mend):
     text = "NCCL_SOCKET_IFNAME=bond0\nNCCL_SOCKET_IFNAM=bond1\n"
 
     assert mend("nccl.conf", text) == text
+
+
+def test_no_rename_makes_a_wrong_value_count(lint_script, said, mend):
+    assert ("NCCL_MIN_CTA", Check.MISSPELT) in said(lint_script("export NCCL_MIN_CTA=112", RUN))
+    for text in (f"export NCCL_MIN_CTA=112\n{RUN}\n", f"export NCCL_DEBG=chatty\n{RUN}\n"):
+        assert mend("a.sh", text) == text
+    assert mend("a.sh", f"export NCCL_MIN_CTA=16\n{RUN}\n") == f"export NCCL_MIN_CTAS=16\n{RUN}\n"
+    assert mend("a.sh", f"export NCCL_MIN_CTA=$N\n{RUN}\n") == f"export NCCL_MIN_CTAS=$N\n{RUN}\n"
 
 
 def test_containers_have_an_environment_each(mend):

@@ -151,6 +151,20 @@ def test_a_driver_that_joins_a_cluster_keeps_its_environment_for_itself(lint_fil
     assert said(lint_files({"a.py": text.format("")})) == []
 
 
+def test_what_another_function_than_the_driver_sets_may_be_set_in_a_worker(lint_files, said):
+    text = """
+import os, ray
+class Worker:
+    def set(self):
+        os.environ["NCCL_DEBUG"] = "WARN"
+def main():
+{}    ray.init(address="auto")
+"""
+    assert said(lint_files({"a.py": text.format("")})) == []
+    driver = text.format('    os.environ["NCCL_ALGO"] = "Ring"\n')
+    assert ("NCCL_ALGO", OUT) in said(lint_files({"a.py": driver}))
+
+
 def test_what_a_build_hands_on_stays(lint_files, said):
     text = "FROM a\nARG NCCL_DEBUG=WARN\nENV NCCL_DEBUG=$NCCL_DEBUG\nARG UCX_VERSION=1.18\nRUN build $UCX_VERSION\n"
 
@@ -159,3 +173,10 @@ def test_what_a_build_hands_on_stays(lint_files, said):
 
 def test_an_export_after_commands_of_a_script_that_is_sourced_is_in_time(lint_script, said):
     assert said(lint_script("HCA=$(python3 find_hca.py)", "python3 report.py", "export NCCL_IB_HCA=mlx5_0")) == []
+
+
+def test_deepspeed_s_own_time_out_does_not_reach_other_hosts(lint_script, said):
+    lines = ("export DEEPSPEED_TIMEOUT=120", "deepspeed --hostfile hosts --num_nodes 4 train.py")
+
+    assert said(lint_script(*lines)) == [("DEEPSPEED_TIMEOUT", Check.OUT_OF_REACH)]
+    assert said(lint_script(lines[0], "deepspeed --num_gpus 8 train.py")) == []

@@ -7,7 +7,9 @@ from files import applied, circumstances, plan_for
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from nccl_logscan.diagnosis.verdict import Job
 from nccl_logscan.position import Position
+from nccl_logscan.remedy.files import judged
 from nccl_logscan.rulebook.rule import Step
 from nccl_logscan.taxonomy import Action
 
@@ -427,3 +429,11 @@ def test_a_step_given_for_a_framework_is_for_jobs_that_use_it(asks_for):
 
     assert plan_for(asks_for(step), circumstances({"a.sh": "torchrun train.py\n"})) == ()
     assert len(plan_for(asks_for(step), circumstances({"a.sh": "deepspeed train.py\n"}))) == 1
+
+
+def test_of_very_many_wrong_settings_the_gravest_come_with_a_diff():
+    files = {f"{number}.sh": "export NCCL_TIMEOUT=1\n" for number in range(260)}
+    found = judged(Job(), circumstances({"a.sh": "export NCCL_DEBUG=INFO\n", **files}).configs, lambda _: True)
+
+    assert [entry.diff is not None for entry in found] == [True] * 200 + [False] * 61
+    assert found[-1].remark.name == "NCCL_DEBUG"

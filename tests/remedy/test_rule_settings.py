@@ -26,12 +26,7 @@ STEPS = [
     for rule in builtin_rulebook().rules.values()
     for step in (*rule.remediation, *rule.confirm)
 ]
-NAMED = [
-    pytest.param(name, step, id=f"{where} [{name}]")
-    for where, step in STEPS
-    if step.setting
-    for name in step.setting.split(", ")
-]
+NAMED = [pytest.param(name, step, id=f"{where} [{name}]") for where, step in STEPS for name in step.settings]
 
 
 @pytest.mark.parametrize(("name", "step"), NAMED)

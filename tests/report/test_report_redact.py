@@ -28,6 +28,8 @@ from nccl_logscan.report.redact import REDACTED, redact, redact_marked, redact_v
         ("MIIEpAIBAAKCAQEA7bq1Zx9VxW0yHk3d2pT5sQeRrY8uJmNfLcVbGhKjLpOiUyTr", "MIIE"),
         ("WANDB_API_KEY=0123456789abcdef0123456789abcdef01234567", "01234567"),
         ("export OPENAI_API_KEY='sk-proj-abcdefghijklmnopqrstuv'", "sk-proj"),
+        ("- {name: DB_PASSWORD, value: hunter2}", "hunter2"),
+        ('{"name": "WANDB_API_KEY", "value": "0123456789abcdef0123456789abcdef01234567"}', "01234567"),
         ("token: eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl", "eyJ"),
     ],
 )
@@ -114,7 +116,7 @@ def test_a_mark_stays_inside_the_text(text, one, other):
 
 
 @pytest.mark.parametrize(
-    "piece", ["token", "password", "a", "://", "sk-", "eyJ", "-----BEGIN ", "bearer ", "&sig=", "'"]
+    "piece", ["token", "password", "a", "://", "sk-", "eyJ", "-----BEGIN ", "bearer ", "&sig=", "'", "token,value:"]
 )
 def test_redaction_takes_time_in_step_with_the_length(piece):
     text = "key " + piece * (200_000 // len(piece))

@@ -10,7 +10,8 @@ from nccl_logscan.configs.mappings.tree import Mapping, Node, Scalar, Sequence, 
 
 _TOKEN = re.compile(
     rb"""(?P<blank>[ \t\r\n]++|\xef\xbb\xbf)|(?P<comment>//[^\n]*+|\#[^\n]*+|/\*(?s:.*?\*/|.*))
-    |(?P<string>"(?:[^"\\\n]++|\\.)*+"?)|(?P<mark>[{}\[\]:,])|(?P<word>[^\s{}\[\]:,"/\#]++)|(?P<other>.)""",
+    |(?P<string>"(?:[^"\\\n]++|\\.)*+"?)|(?P<word>(?:\$?\{\{[^{}"\n]*+\}\}|\$\{[^{}"\n]*+\}|[^\s{}\[\]:,"/\#])++)
+    |(?P<mark>[{}\[\]:,])|(?P<other>.)""",
     re.VERBOSE,
 )
 _INTEGER = re.compile(rb"-?\d++")

@@ -182,12 +182,13 @@ def take_json_env(script: Script, option: Option, program: str) -> list[str]:
         name = found[1]
         names.append(name)
         value = found[2].strip("\\").strip('"').removesuffix("\\")
+        quote = found.start(1) - 1
         script.place(
             name,
             None if "$" in value and script.text[start - 1] == '"' else value,
             Kind.ENV,
             Form.RUNTIME_ENV,
-            found.start(1) - 1,
+            quote - (script.text[quote - 1] == "\\"),
             found.end(2),
             found.start(2),
             found.end(2),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from nccl_logscan.catalogue.model import Kind
-from nccl_logscan.configs.model import Form, Forwards, Launch, LineIndex, Placed
+from nccl_logscan.configs.model import BOM, Form, Forwards, Launch, LineIndex, Placed
 from nccl_logscan.configs.shell.here_documents import Document, launches_within, name_of_document, settings_within
 from nccl_logscan.configs.shell.words import HOLE, Body, Command, Unit, Word, lex, unicode, whole
 from nccl_logscan.position import Span
@@ -28,6 +28,7 @@ _DEFINITIONS_LIMIT = 100
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\+?)=", re.ASCII)
 _OPTION = re.compile(r"--?[A-Za-z]")
+_ENDS_COMMAND = re.compile(r"[;&|()]")
 _CONF_LINE = re.compile(r"^([A-Za-z_]\w*)=([^\r\n]*)", re.ASCII | re.MULTILINE)
 _SHELL_BODY = re.compile(r"\s*#(?:!|SBATCH|PBS|BSUB)")
 _SCRIPT_NAME = re.compile(r"\.(?:sh|bash|slurm|sbatch|sub|job)$")
@@ -94,6 +95,8 @@ class Script:
         if unit is self.unit:
             for offset in lexed.faults[:_FAULTS_LIMIT]:
                 self.faults.append(f"line {self.lines.line_of(offset)}: what opens here is closed nowhere")
+            if self.data.startswith(BOM):
+                self.faults.append("begins with a byte order mark, which bash takes for a part of the first word")
             if "\r\n" in self.text:
                 self.faults.append("lines end in CR LF: bash takes the CR for a part of the last word of each")
         self.comments += lexed.comments
@@ -305,7 +308,10 @@ class Script:
 
     def spliced(self, words: Sequence[Word]) -> Sequence[Word]:
         """Return a command's words with variables and arrays of options put in where they are used."""
-        if not any(word.ref is not None for word in words):
+        for word in words:
+            if word.ref is not None:
+                break
+        else:
             return words
         out: list[Word] = []
         self._splice(words, out, frozenset())
@@ -338,7 +344,9 @@ class Script:
 
     def literal(self, word: Word) -> str:
         """Return a word's text, or that of the variable that it is where this has one value in the whole script."""
-        definitions = self.values.get(word.ref) if word.ref is not None else None
+        if word.ref is None:
+            return word.text
+        definitions = self.values.get(word.ref)
         if definitions and len(definitions) <= _BRANCHES_LIMIT and all(value.items is None for value, _ in definitions):
             texts = {value.text.partition("=")[2] for value, _ in definitions}
             if len(texts) == 1 and HOLE not in (text := texts.pop()):
@@ -355,9 +363,15 @@ class Script:
             for command in commands:
                 command.before = OPTION_TEXT
             self.commands += commands
-            known = commands[0].words if len(commands) == 1 else ()
+            known = self._joined(commands, value)
             self._options_held[value.start] = known
         return known
+
+    def _joined(self, commands: Sequence[Command], value: Word) -> Sequence[Word]:
+        """Return the words of all lines of a text: where it is used without quotes, a line's end parts words only."""
+        if len(commands) > 1 and _ENDS_COMMAND.search(value.text.partition("=")[2]):
+            return ()
+        return [word for command in commands for word in command.words]
 
     def _commands_of(self, value: Word, unit: Unit) -> Sequence[Command]:
         text = value.text.partition("=")[2]

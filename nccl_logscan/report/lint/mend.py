@@ -5,59 +5,57 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nccl_logscan.configs.edit import Edit, applied
-from nccl_logscan.configs.hunks import diff_of_edits
+from nccl_logscan.configs.diff import diff_of_edits
+from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Config
-from nccl_logscan.lint.model import Remark
-from nccl_logscan.report.redact import redact
-
-_CONTEXT = (3, 2, 1)
-"""Lines of context to try: `git apply` takes no hunk without any, and a secret may stand beside a change."""
+from nccl_logscan.configs.secrets import CONTEXTS, holds_secret
+from nccl_logscan.lint.mend import Mending
+from nccl_logscan.report.redact import holds_no_secret
 
 
 @dataclass(frozen=True, slots=True)
-class Mended:
-    """A file with its fixes made. `withheld`: lines of which the diff does not show the change, beside a secret."""
+class Diff:
+    """What a file's fixes change, as `git apply` takes it. `withheld`: lines of which it does not show the change,
+    beside a secret.
+    """
 
-    config: Config
-    data: bytes
-    diff: bytes
-    mended: tuple[Remark, ...]
+    text: bytes
     withheld: tuple[int, ...] = ()
 
 
-def mended(config: Config, remarks: Sequence[Remark]) -> Mended | None:
-    """Return the file with all fixes of the remarks on it made; None where there is none."""
-    own = tuple(remark for remark in remarks if remark.at.source == config.name and remark.fix)
-    data = applied(config.data, _edits(own))
-    if data == config.data:
-        return None
-    context, shown = _showable(config, own)
-    seen = {id(remark) for remark in shown}
-    withheld = sorted({remark.at.line for remark in own if id(remark) not in seen})
-    return Mended(config, data, diff_of_edits(config.name, config.data, _edits(shown), context), own, tuple(withheld))
+def diff_of(mending: Mending, path: str | None = None) -> Diff:
+    """Return the diff of a file's fixes; `path` is what the file is called in it, if not by its name."""
+    config = mending.config
+    context, shown = _showable(config, mending.edits)
+    seen = set(shown)
+    withheld = sorted({config.lines.line_of(edit.start) for edit in mending.edits if edit not in seen})
+    return Diff(diff_of_edits(path or config.name, config.data, shown, context), tuple(withheld))
 
 
-def _edits(remarks: Sequence[Remark]) -> tuple[Edit, ...]:
-    return tuple(edit for remark in remarks for edit in remark.fix)
-
-
-def _showable(config: Config, own: tuple[Remark, ...]) -> tuple[int, tuple[Remark, ...]]:
-    """Return how many lines of context show no secret, and the remarks whose fix can be shown with them."""
+def _showable(config: Config, edits: Sequence[Edit]) -> tuple[int, tuple[Edit, ...]]:
+    """Return how many lines of context show no secret, and the edits that can be shown with them."""
     texts = config.data.split(b"\n")
-    shown = own
-    for context in _CONTEXT:
-        shown = tuple(remark for remark in own if not _is_beside_a_secret(config, texts, remark, context))
-        if len(shown) == len(own):
-            return context, own
-    return _CONTEXT[-1], shown
+    groups = _side_by_side(config, edits)
+    for context in CONTEXTS:
+        shown = [group for group in groups if not any(_is_beside_a_secret(config, texts, e, context) for e in group)]
+        if len(shown) == len(groups):
+            break
+    return context, tuple(edit for group in shown for edit in group)
 
 
-def _is_beside_a_secret(config: Config, texts: Sequence[bytes], remark: Remark, context: int) -> bool:
-    """Whether a line that the diff would show with the remark's fix holds a secret."""
-    for edit in remark.fix:
-        first, last = config.lines.line_of(edit.start) - 1 - context, config.lines.line_of(edit.end) + context
-        lines = [line.decode("utf-8", "replace") for line in texts[max(0, first) : last]]
-        if any(redact(line) != line for line in lines):
-            return True
-    return False
+def _side_by_side(config: Config, edits: Sequence[Edit]) -> list[list[Edit]]:
+    """Part the edits into those that are shown together or not at all: on one line or on neighbouring ones."""
+    groups: list[list[Edit]] = []
+    for edit in edits:
+        if groups and config.lines.line_of(edit.start) <= config.lines.line_of(groups[-1][-1].end) + 1:
+            groups[-1].append(edit)
+        else:
+            groups.append([edit])
+    return groups
+
+
+def _is_beside_a_secret(config: Config, texts: Sequence[bytes], edit: Edit, context: int) -> bool:
+    """Whether a line that the diff would show with an edit holds a secret."""
+    first, last = config.lines.line_of(edit.start) - 1 - context, config.lines.line_of(edit.end) + context
+    lines = [line.decode("utf-8", "replace") for line in texts[max(0, first) : last]]
+    return not all(map(holds_no_secret, lines)) or holds_secret(config, [(first + 1, last)], holds_no_secret)
