@@ -36,7 +36,9 @@ _WORDS = {
     "torchtitan": r"\btorchtitan[./](?:train|distributed|components|config|models)\b",
     "megatron-lm": r"\bmegatron[./](?:core|training|legacy|initialize|model|checkpointing|optimizer)\b",
     "lightning": r"\b(?:pytorch_lightning|lightning[./](?:pytorch|fabric))\b",
-    "transformers": r"\btransformers[./](?:trainer|training_args|models|modeling_utils)\b|\[INFO\|trainer\.py:",
+    "transformers": r"\btransformers[./](?:trainer|training_args|models|modeling_utils)\b|\[INFO\|trainer\.py:"
+    # The banner of its Trainer, whose logger's prefix is peeled off before.
+    r"|\bInstantaneous batch size per device = ",
     "accelerate": r"\baccelerate[./](?:accelerator|state|commands|utils|launchers|data_loader|checkpointing)\b"
     r"|\baccelerate launch\b",
     "deepspeed": r"\bdeepspeed[./](?:runtime|launcher|comm|utils|ops|inference|accelerator)\b"

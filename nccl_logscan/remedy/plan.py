@@ -15,7 +15,7 @@ from nccl_logscan.remedy.along import changed_along
 from nccl_logscan.remedy.change import Change, change_of
 from nccl_logscan.remedy.circumstances import Circumstances, takes_options_of
 from nccl_logscan.remedy.naming import Named, named
-from nccl_logscan.remedy.values import UNSET, depends_on_site, is_exclusion, is_relative
+from nccl_logscan.remedy.values import UNSET, depends_on_site, is_at_least, is_exclusion, is_relative
 from nccl_logscan.rulebook.rule import Step
 from nccl_logscan.taxonomy import Action
 
@@ -80,7 +80,7 @@ def _steps_of(
         if (only_warnings and not step.do_not) or not _concerns(step, around):
             continue
         for planned, change in _planned(step, number, finding, values, around):
-            yield _Ranked(planned, step, _rank(planned, change, diagnosis, around))
+            yield _Ranked(planned, step, _rank(planned, step, change, diagnosis, around))
 
 
 def _concerns(step: Step, around: Circumstances) -> bool:
@@ -88,7 +88,9 @@ def _concerns(step: Step, around: Circumstances) -> bool:
     return not step.given or any(takes_options_of(seen, name) for seen in around.seen for name in step.given)
 
 
-def _rank(step: PlannedStep, change: Change, diagnosis: Diagnosis, around: Circumstances) -> tuple[int, ...]:
+def _rank(
+    step: PlannedStep, source: Step, change: Change, diagnosis: Diagnosis, around: Circumstances
+) -> tuple[int, ...]:
     """What is wrong where we can see it goes first, then what carries out the verdict's action, fixes, workarounds."""
     mends = step.effect in {"fix", "workaround"}
     leaves_out = step.setting == "--exclude" and diagnosis.action is Action.RESTART_WITHOUT_NODE
@@ -99,10 +101,15 @@ def _rank(step: PlannedStep, change: Change, diagnosis: Diagnosis, around: Circu
         step.do_not,
         not (mends and change.is_wrong),
         not leaves_out,
-        _EFFECTS.get(step.effect, len(_EFFECTS)),
+        _EFFECTS["inspect" if _only_waits_longer(source) else step.effect],
         _is_rivalled(step, around) if elsewhere else False,
         nothing_to_do,
     )
+
+
+def _only_waits_longer(step: Step) -> bool:
+    """Whether a step makes up for a failure by a larger limit: what used the old one up comes first."""
+    return step.effect == "workaround" and step.to is not None and is_at_least(step.to)
 
 
 _RIVALS = (
