@@ -8,7 +8,7 @@ from nccl_logscan.catalogue.load import catalogue
 from nccl_logscan.configs.read import read_text
 from nccl_logscan.diagnosis.verdict import Job, Setting
 from nccl_logscan.position import Position
-from nccl_logscan.remedy.found import is_of_another_job, is_worth_reading, sets_a_job_up
+from nccl_logscan.remedy.found import is_of_another_job, may_set_a_job_up, sets_a_job_up
 
 JOBS = {
     "train.sh": "#!/bin/bash\nexport NCCL_IB_HCA=mlx5_0\ntorchrun train.py\n",
@@ -93,4 +93,4 @@ def test_a_script_that_gives_another_value_than_the_log_shows_is_of_another_job(
     ],
 )
 def test_long_data_without_a_known_name_is_not_worth_reading(data, worth):
-    assert is_worth_reading(data) is worth
+    assert may_set_a_job_up(data, catalogue()) is worth
