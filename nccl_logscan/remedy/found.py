@@ -11,6 +11,7 @@ from collections import defaultdict
 from nccl_logscan.catalogue.load import Catalogue
 from nccl_logscan.configs.model import Config, Form
 from nccl_logscan.diagnosis.verdict import Job
+from nccl_logscan.lint.gate import may_speak
 from nccl_logscan.remedy.circumstances import frameworks_of
 
 _MAPPINGS = frozenset({"yaml", "json", "toml"})
@@ -36,13 +37,19 @@ _LAUNCHERS = frozenset(
         "singularity", "apptainer", "enroot", "kubectl", "ssh", "pdsh", "clush", "pssh", "parallel_ssh",
     }
 )  # fmt: skip
+_LONG = 1 << 15
+"""Bytes; no launch script or configuration that people write is much longer."""
 _WORD = re.compile(rb"[A-Za-z_]\w*(?:-\w+)*")
 
 
 def may_set_a_job_up(data: bytes, catalogue: Catalogue) -> bool:
-    """Return whether a file holds a word without which `sets_a_job_up` is False: then it need not be parsed."""
+    """Return whether a file is worth parsing: it holds a word without which `sets_a_job_up` is False, and where it is
+    long, and so mostly data, a name that lint knows.
+    """
     if data[:2] in {b"\xff\xfe", b"\xfe\xff"}:
         return True  # UTF-16 is for the parsers to judge
+    if len(data) > _LONG and not may_speak(data):
+        return False
     words = {word.decode().replace("-", "_") for word in _WORD.findall(data)}
     if not words.isdisjoint(_LAUNCHERS) or not words.isdisjoint(catalogue.option_words):
         return True
