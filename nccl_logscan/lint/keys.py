@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from nccl_logscan.catalogue.model import Kind, Option
-from nccl_logscan.catalogue.versions import version
+from nccl_logscan.catalogue.versions import lies_between, version
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Form
 from nccl_logscan.configs.pins import package_of
@@ -88,10 +88,7 @@ def _of_option(made: Made, job: Job) -> Remark | None:
 
 
 def _covers(option: Option, in_use: str | None) -> bool:
-    if in_use is None:
-        return True
-    have, since, until = version(in_use), version(option.since), version(option.until)
-    return have >= since and (not until or have[: len(until)] <= until)
+    return in_use is None or lies_between(in_use, option.since, option.until)
 
 
 def _dead(made: Made, option: Option, in_use: str | None) -> Remark:
