@@ -9,9 +9,10 @@ from nccl_logscan.advise.table import Advice, Mark, Place, Row
 from nccl_logscan.advise.view import Advised
 from nccl_logscan.catalogue.load import flag_form
 from nccl_logscan.catalogue.model import Kind
-from nccl_logscan.configs.edit import Edit, applied, composed
+from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Config, Form, Placed
 from nccl_logscan.configs.read import syntax_named
+from nccl_logscan.configs.rewriting import Rewriting
 from nccl_logscan.configs.secrets import shown_diff
 from nccl_logscan.lint.model import Check, Remark, Severity, Versions
 from nccl_logscan.lint.run import lint
@@ -41,10 +42,10 @@ def patch(advised: Advised, config: Config, may_show: Callable[[str], bool]) -> 
     """
     reasons: list[str] = []
     notes: list[str] = []
-    draft = _with_needed(advised, _cleaned(advised, _Draft(config, config), reasons), reasons, notes)
+    draft = _with_needed(advised, _cleaned(advised, _Draft(config, Rewriting.of(config.data)), reasons), reasons, notes)
     if len(draft.now.faults) > len(config.faults):
         return Patch(b"", (), ("no safe change was found; --format shell has the settings",))
-    diff = shown_diff(draft.before, draft.edits, may_show)
+    diff = shown_diff(config, draft.rewriting.edits(), may_show)
     if diff is None:
         told = "a secret stands beside the change, so it is not shown; --format shell has the settings"
         return Patch(b"", (), (told,))
@@ -53,18 +54,15 @@ def patch(advised: Advised, config: Config, may_show: Callable[[str], bool]) -> 
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """A script `before` and `now`, and the edits that made the one of the other."""
+    """A script in the course of its changes: as it is `now`, and what was done to it."""
 
-    before: Config
     now: Config
-    edits: tuple[Edit, ...] = ()
+    rewriting: Rewriting
 
     def edited(self, edits: Iterable[Edit]) -> _Draft:
         """Return the draft with edits of `now` made too."""
-        made = tuple(edits)
-        data = applied(self.now.data, made)
-        now = syntax_named(self.now.syntax).read(self.now.name, data)
-        return _Draft(self.before, now, composed(self.edits, made))
+        rewriting = self.rewriting.with_edits(edits)
+        return _Draft(syntax_named(self.now.syntax).read(self.now.name, rewriting.data), rewriting)
 
 
 def _cleaned(advised: Advised, draft: _Draft, reasons: list[str]) -> _Draft:

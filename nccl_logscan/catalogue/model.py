@@ -179,8 +179,9 @@ class Practice:
     It speaks where every condition of `when` holds (practice.py's `spoken_of`), at the setting of the first one.
     `check` is the lint check it belongs to. `fix` maps a setting to the value it should have ("": take it out); empty
     where the right value depends on facts a file lacks: `tells` is then the command that would tell. `nccl` and
-    `torch` are ranges of versions outside of which it is silent. `hits` and `misses` are its proof: settings that it
-    speaks of, and near ones that it does not.
+    `torch` are ranges of versions outside of which it is silent, `frameworks` those of frameworks. Where a file's text
+    matches `unless_said`, it shows that the value belongs there, and no more than a note is made of it. `hits` and
+    `misses` are its proof: settings that it speaks of, and near ones that it does not.
     """
 
     id: str
@@ -194,5 +195,7 @@ class Practice:
     tells: str | None = None
     nccl: str = ""
     torch: str = ""
+    frameworks: Mapping[str, str] = field(default_factory=dict)
+    unless_said: str | None = None
     hits: tuple[Mapping[str, str], ...] = ()
     misses: tuple[Mapping[str, str], ...] = ()

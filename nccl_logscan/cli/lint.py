@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from nccl_logscan.cli.config_files import Files, examine, find_files, must_hold_
 from nccl_logscan.cli.options import checked_version, must_replace_none_of, version_given
 from nccl_logscan.cli.parts import judge_in_parts, processes_for
 from nccl_logscan.cli.stdout import printing
+from nccl_logscan.configs.diff import path_for_git
 from nccl_logscan.errors import InputError, OutputError
 from nccl_logscan.lint.mend import Mending, mend
 from nccl_logscan.lint.model import Check, Remark, Severity, Versions
@@ -168,7 +168,7 @@ def _mend(
 
 
 def _print_diff(changes: Sequence[Mending]) -> None:
-    diffs = [(change.config.name, diff_of(change, _path_for_git(change.config.name))) for change in changes]
+    diffs = [(change.config.name, diff_of(change, path_for_git(change.config.name))) for change in changes]
     with printing():
         for _, diff in diffs:
             click.echo(diff.text, nl=False)
@@ -177,15 +177,6 @@ def _print_diff(changes: Sequence[Mending]) -> None:
             lines = ", ".join(map(str, diff.withheld))
             told = f"{name}: a secret stands beside the change of line {lines}, which the diff leaves out"
             click.echo(f"note: {visible(told)}; --fix --write makes it", err=True)
-
-
-def _path_for_git(name: str) -> str:
-    """Return a file's path from here, which `git apply` wants without `./`, `..` and links in it."""
-    try:
-        path = os.path.relpath(os.path.realpath(name), os.path.realpath(os.curdir))
-    except OSError:
-        return name
-    return name if Path(path).parts[:1] == (os.pardir,) else path
 
 
 def _make(change: Mending) -> None:

@@ -1,4 +1,4 @@
-"""Edits of a file's bytes: made together, or one after the other."""
+"""Edits of a file's bytes, made together (`rewriting.py` makes them one after the other), and lines put into it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,28 @@ class Edit:
     start: int
     end: int
     text: bytes
+
+
+def lines_put(data: bytes, at: int, lines: Iterable[bytes], *, closed: bool = False) -> Edit:
+    """Return the edit that puts lines at `at`, where a line begins or the file ends, with line ends as the file has.
+
+    A file whose last line has no end has none afterwards, unless it is to be `closed`.
+    """
+    ending = line_ending(data)
+    text = ending.join(lines)
+    is_open = at > 0 and data[at - 1 : at] != b"\n"
+    closing = b"" if is_open and not closed else ending
+    return Edit(at, at, (ending if is_open else b"") + text + closing)
+
+
+def line_ending(data: bytes) -> bytes:
+    """Return what ends the file's lines."""
+    return b"\r\n" if b"\r\n" in data else b"\n"
+
+
+def line_start(data: bytes, offset: int) -> int:
+    """Return where the line begins that holds the byte at `offset`."""
+    return data.rfind(b"\n", 0, offset) + 1
 
 
 def in_order(edits: Iterable[Edit]) -> tuple[Edit, ...]:
@@ -34,41 +56,3 @@ def applied(data: bytes, edits: Iterable[Edit]) -> bytes:
         parts += (data[at : edit.start], edit.text)
         at = edit.end
     return b"".join((*parts, data[at:]))
-
-
-def composed(first: Iterable[Edit], later: Iterable[Edit]) -> tuple[Edit, ...]:
-    """Return the edits of a file that do what `first` does and `later` then does to the file so changed."""
-    made = in_order(first)
-    # From the last one on, so that those before it still are where they say.
-    for edit in reversed(in_order(later)):
-        made = _followed(made, edit)
-    return made
-
-
-def _followed(first: tuple[Edit, ...], later: Edit) -> tuple[Edit, ...]:
-    """Return `first` and then one edit; it swallows those that it meets, but for what they wrote outside of it."""
-    before, behind = list[Edit](), list[Edit]()
-    start, end = later.start, later.end  # in the file as it was
-    head = tail = b""
-    shift = 0  # how much further on a byte is after the edits so far
-    for edit in first:
-        begins = edit.start + shift
-        ends = begins + len(edit.text)
-        shift += len(edit.text) - (edit.end - edit.start)
-        if ends < later.start:
-            before.append(edit)
-            start = later.start - shift
-        elif begins < later.start:
-            start, head = edit.start, edit.text[: later.start - begins]
-        if begins > later.end:
-            behind.append(edit)
-        elif ends > later.end:
-            end, tail = edit.end, edit.text[later.end - begins :]
-        else:
-            end = later.end - shift
-    # Insertions at one place are one edit: two that are alike would count as one made twice.
-    while before and before[-1].end == start:
-        head, start = before[-1].text + head, before.pop().start
-    while behind and behind[0].start == end:
-        tail, end = tail + behind[0].text, behind.pop(0).end
-    return (*before, Edit(start, end, head + later.text + tail), *behind)

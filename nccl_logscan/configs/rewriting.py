@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from nccl_logscan.configs.edit import Edit
+from nccl_logscan.configs.edit import Edit, in_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +32,11 @@ class Rewriting:
         return cls(data, data, (_Kept(0, 0, len(data)),))
 
     def with_edits(self, edits: Iterable[Edit]) -> Rewriting:
-        """Return the file with edits of it as it is made; they do not overlap."""
+        """Return the file with edits of it as it is made; of those that overlap, the first in the file."""
         parts: list[bytes] = []
         kept: list[_Kept] = []
         at = length = 0
-        for edit in (
-            *sorted(edits, key=lambda edit: (edit.start, edit.end)),
-            Edit(len(self.data), len(self.data), b""),
-        ):
+        for edit in (*in_order(edits), Edit(len(self.data), len(self.data), b"")):
             kept += (_Kept(length + piece.at - at, piece.start, piece.end) for piece in self._within(at, edit.start))
             parts += (self.data[at : edit.start], edit.text)
             length += edit.start - at + len(edit.text)

@@ -1,11 +1,11 @@
-"""The diff of edits that shows no secret, also none that only the name of its setting tells, apart from the value."""
+"""Diffs without secrets: also those that only the name of a setting tells, on the line before or apart from it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from nccl_logscan.configs.diff import diff_of_edits
+from nccl_logscan.configs.diff import diff_of_edits, path_for_git
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Config
 
@@ -17,12 +17,10 @@ _HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? ", re.MULTILINE)
 
 
 def shown_diff(config: Config, edits: Sequence[Edit], may_show: Callable[[str], bool]) -> bytes | None:
-    """Return what edits do to a file, with as many lines around it as hold no secret; None where each number shows one.
-
-    `may_show` says of a line whether it holds no secret.
-    """
+    """Return the diff of edits with as many lines around them as hold no secret; None where they stand beside one."""
+    path = path_for_git(config.name)
     for context in CONTEXTS:
-        diff = diff_of_edits(config.name, config.data, edits, context)
+        diff = diff_of_edits(path, config.data, edits, context)
         text = diff.decode("utf-8", "replace")
         if all(map(may_show, text.split("\n"))) and not holds_secret(config, hunks_of(text), may_show):
             return diff

@@ -49,6 +49,14 @@ _WORDS = {
     "docker": r"\bdocker: Error|\bdocker run\b",
     "pytorch": r"\btorch[./](?:distributed|nn|cuda|utils)\b|\btorchrun\b",
 }
+_BY_ACTOR = {
+    "VllmWorkerProcess": "vllm",
+    "EngineCore": "vllm",
+    "RayWorkerWrapper": "vllm",
+    "RayWorkerVllm": "vllm",
+    "WorkerDict": "verl",
+}
+"""The names under which workers put out their lines: vllm/executor, vllm/v1/engine; verl/single_controller/ray."""
 _EXPRESSIONS = {re.compile(words): name for name, words in _WORDS.items()}
 
 
@@ -63,6 +71,7 @@ class Frameworks:
 
     def feed(self, event: Event) -> None:
         """Note whose event it is, or whose words and paths it holds."""
+        self._note(_BY_ACTOR.get((event.origin.actor or "").partition("_")[0]))
         if name := _BY_EVENT.get(event.kind):
             self._seen[name] = None
         elif isinstance(event, LossScale):

@@ -136,7 +136,8 @@ class Communicator:
 class Job:
     """What the log says about the job itself. `ranks_silent` are ranks of the world that never spoke.
 
-    `frameworks` are the programs that the log shows at work, by the names that the catalogue has for them.
+    `frameworks` are the programs that the log shows at work, by the names that the catalogue has for them;
+    `link_layers` those of the adapters that NCCL lists: IB, RoCE.
     """
 
     nccl_versions: tuple[str, ...] = ()
@@ -152,6 +153,7 @@ class Job:
     settings: tuple[Setting, ...] = ()
     differences: tuple[Difference, ...] = ()
     frameworks: tuple[str, ...] = ()
+    link_layers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 
 from nccl_logscan.catalogue.load import Catalogue, catalogue, written_form
 from nccl_logscan.catalogue.model import Kind, Option
+from nccl_logscan.catalogue.versions import lies_between
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Config, Form, Placed
 from nccl_logscan.configs.read import syntax_named
@@ -101,6 +102,11 @@ class Job:
             return ()
         return _options(placed.name, None if is_variable else placed.framework, is_variable)
 
+    def covering(self, made: Made) -> tuple[Option, ...]:
+        """Return the options that a setting may be in the versions in use; all of them where none has it."""
+        options = self.options_for(made)
+        return tuple(option for option in options if covers(option, self.version_of(option.framework))) or options
+
     def version_of(self, framework: str) -> str | None:
         """Return the version of a framework that is in use; None where it is not known."""
         if framework in {"nccl", "pytorch"}:
@@ -133,6 +139,11 @@ class Job:
     @cached_property
     def _used(self) -> frozenset[str]:
         return frozenset().union(*map(_used, self.configs))
+
+
+def covers(option: Option, in_use: str | None) -> bool:
+    """Return whether a version has the option; one that is not known may."""
+    return in_use is None or lies_between(in_use, option.since, option.until)
 
 
 _written = lru_cache(16_384)(written_form)

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 
 from nccl_logscan.catalogue.model import Kind, Option
-from nccl_logscan.catalogue.versions import lies_between, version
+from nccl_logscan.catalogue.versions import version
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Form
 from nccl_logscan.configs.pins import package_of
-from nccl_logscan.lint.job import Job, Made, remark, removed
+from nccl_logscan.lint.job import Job, Made, covers, remark, removed
 from nccl_logscan.lint.model import Check, Remark, Severity
+from nccl_logscan.lint.practices import is_lacking
 
 _ABORTS = re.compile(r"(?i)abort|reject|unrecogni[sz]ed|not in struct|refus|\bstops\b|\braises\b|\bfails\b")
 # Of a key that stays in the framework's configuration after its last reader has gone.
@@ -76,7 +77,7 @@ def _of_option(made: Made, job: Job) -> Remark | None:
     if len(frameworks) != 1:
         return None
     in_use = job.version_of(options[0].framework)
-    covering = [option for option in options if _covers(option, in_use)]
+    covering = [option for option in options if covers(option, in_use)]
     dead = [option for option in covering if option.dead]
     if dead and len(dead) == len(covering):
         return _dead(made, dead[0], in_use)
@@ -85,10 +86,6 @@ def _of_option(made: Made, job: Job) -> Remark | None:
     if not covering and in_use:
         return _outside(made, options, in_use)
     return None
-
-
-def _covers(option: Option, in_use: str | None) -> bool:
-    return in_use is None or lies_between(in_use, option.since, option.until)
 
 
 def _dead(made: Made, option: Option, in_use: str | None) -> Remark:
@@ -155,6 +152,8 @@ def _of_mark(made: Made, job: Job) -> Remark | None:
         return _reserved(made, job) or _lacks_plus(made) or _breaks_grammar(made)
     if placed.form is not Form.OVERRIDE or placed.mark != "+" or not (option := _existing(made, job)):
         return None
+    if is_lacking(made, job):
+        return None
     in_use = job.version_of(option.framework)
     which = f"{option.framework} {in_use or f'{option.since} and later' if option.since else ''}".strip()
     return remark(
@@ -172,7 +171,7 @@ def _existing(made: Made, job: Job) -> Option | None:
     """Return the option whose key is in the framework's own configuration in the version in use."""
     for option in job.options_for(made):
         in_use = job.version_of(option.framework)
-        is_there = option.kind is Kind.YAML_KEY and _covers(option, in_use) and not (option.until and in_use is None)
+        is_there = option.kind is Kind.YAML_KEY and covers(option, in_use) and not (option.until and in_use is None)
         # A key that examples write with + is one that the shipped configuration lacks.
         if is_there and "+" + made.placed.name not in option.example and not _never_was(option):
             return option
@@ -185,7 +184,7 @@ def _reserved(made: Made, job: Job) -> Remark | None:
     option = next((option for option in options if option.concept == _RESERVED and option.framework == "verl"), None)
     if option is None or not option.verified or made.placed.framework != "verl":
         return None
-    if not _covers(option, job.version_of("verl")):
+    if not covers(option, job.version_of("verl")):
         return None
     problem = f"verl sets {made.placed.name} for each worker itself and stops where an environment overrides it"
     return remark(made, Check.KEY_ABORTS, Severity.ERROR, problem, "take it out", option.source, fix=removed(made))

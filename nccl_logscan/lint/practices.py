@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -53,6 +54,16 @@ def check_practices(job: Job) -> Iterator[Remark]:
                 said |= {(made.placed.at.source, condition.name) for condition in prepared.practice.when}
 
 
+def is_lacking(made: Made, job: Job) -> bool:
+    """Return whether a practice says that the configuration in use has no such key."""
+    prepared = [each for each in _by_name().get(made.key, ()) if each.check is Check.KEY_ABORTS]
+    surroundings = Surroundings(job) if prepared else None
+    return surroundings is not None and any(
+        _is_for(each.practice, job) and spoken_of(each.practice, surroundings.beside(made, each.names))
+        for each in prepared
+    )
+
+
 @cache
 def _by_name() -> dict[str, tuple[_Prepared, ...]]:
     """Return the practices by the setting that they are about."""
@@ -75,10 +86,12 @@ def _spoken_of(prepared: _Prepared, job: Job, surroundings: Surroundings) -> Ite
     for made in job.by_name[practice.when[0].name]:
         if not made.is_given or (len(practice.when) == 1 and _is_meant(practice, made, job)):
             continue
+        if prepared.check is Check.KEY_ABORTS and not _must_exist(made):
+            continue
         beside = surroundings.beside(made, names)
         elsewhere = surroundings.elsewhere(made, names) if len(names) > 1 else {}
         if spoken_of(practice, {**dict.fromkeys(elsewhere), **beside}):
-            yield made, Severity(practice.severity)
+            yield made, Severity.NOTE if _is_said(practice, made) else Severity(practice.severity)
         elif elsewhere and spoken_of(practice, {**elsewhere, **beside}):
             # That the files are used together is likely, not sure.
             yield made, Severity.NOTE
@@ -94,9 +107,27 @@ def _is_meant(practice: Practice, made: Made, job: Job) -> bool:
     return made.config is not None and name.startswith(_BETWEEN_HOSTS) and is_on_one_host(made.config)
 
 
+def _must_exist(made: Made) -> bool:
+    """Whether the program stops where it does not know the key: a flag, or an override without Hydra's plus."""
+    return made.placed.form is Form.FLAG or (made.placed.form is Form.OVERRIDE and not made.placed.mark)
+
+
+def _is_said(practice: Practice, made: Made) -> bool:
+    """Whether the setting's file says that the value belongs to its site."""
+    if practice.unless_said is None or made.config is None:
+        return False
+    text = f"{made.config.name}\n{made.config.data.decode('utf-8', 'replace')}"
+    return re.search(practice.unless_said, text) is not None
+
+
 def _is_for(practice: Practice, job: Job) -> bool:
     """Whether the practice is for the versions in use; one for some of them is silent where they are not known."""
-    for wanted, in_use in ((practice.nccl, job.versions.nccl), (practice.torch, job.versions.torch)):
+    of_frameworks = ((wanted, job.version_of(name)) for name, wanted in practice.frameworks.items())
+    for wanted, in_use in (
+        (practice.nccl, job.versions.nccl),
+        (practice.torch, job.versions.torch),
+        *of_frameworks,
+    ):
         if wanted and (in_use is None or not within(in_use, wanted)):
             return False
     return True

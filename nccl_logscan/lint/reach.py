@@ -23,7 +23,7 @@ _SSH_SOURCE = "https://man.openbsd.org/ssh"
 _BASH_SOURCE = "https://www.gnu.org/software/bash/manual/bash.html#Environment"
 _DOCKERFILE_SOURCE = "https://docs.docker.com/reference/dockerfile/#run"
 
-_READ_BY_A_JOB = re.compile(r"(?:FI|UCX|GLOO|OFI)_[A-Z0-9_]+")
+_READ_BY_A_JOB = re.compile(r"(?:FI|UCX|GLOO|OFI)_[A-Z0-9_]+|DEEPSPEED_TIMEOUT")
 _BEGINS_COMMAND = re.compile(rb"(?:^|[;&|{(]|\b(?:then|do|else))[ \t]*\Z")
 _CONF_SOURCE = "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html"
 

@@ -16,7 +16,7 @@ Values = Mapping[str, str | None]
 # Between the variables in front of one command stand blanks and continued lines; between those of one container no
 # other list; between the keywords of one call no other call of that function, which its name tells.
 _PARTED = {Form.COMMAND_PREFIX: re.compile(rb"[^\\\s]|(?<!\\)\r?\n"), Form.ENV_LIST: re.compile(rb"\benv:")}
-_GROUPED = frozenset({*_PARTED, Form.FLAG, Form.PYTHON_KWARG})
+_GROUPED = frozenset({*_PARTED, Form.FLAG, Form.OVERRIDE, Form.PYTHON_KWARG})
 
 
 _MANY = 64
@@ -128,7 +128,8 @@ def _groups(all_made: Sequence[Made]) -> list[list[Made]]:
     groups: list[list[Made]] = []
     latest: dict[object, list[Made]] = {}
     for made in all_made:
-        form = made.placed.form
+        # Flags and overrides are arguments of the same command.
+        form = Form.FLAG if made.placed.form is Form.OVERRIDE else made.placed.form
         to_whom = (form, made.placed.program, made.placed.name.partition("(")[0] if form is Form.PYTHON_KWARG else None)
         group = latest.get(to_whom)
         if group is None or _is_parted(group[-1], made):

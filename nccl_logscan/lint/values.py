@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from nccl_logscan.catalogue.domain import in_words, read_as, takes, whole_number
-from nccl_logscan.catalogue.model import Domain, Form, Kind, Parser, Reader
+from nccl_logscan.catalogue.model import Domain, Form, Kind, Option, Parser, Reader
 from nccl_logscan.configs import model as configs
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.lint.job import Job, Made, changed, remark
@@ -20,6 +20,7 @@ _BYTES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _SECONDS = {"s": 1, "sec": 1, "secs": 1, "second": 1, "seconds": 1, "m": 60, "min": 60, "mins": 60, "minute": 60}
 _SECONDS |= {"minutes": 60, "h": 3600, "hr": 3600, "hour": 3600, "hours": 3600}
 _UNIT = {"milliseconds": 1000.0, "seconds": 1.0, "minutes": 1 / 60}
+_DURATION = "timedelta"
 _ENDS_PROGRAM = frozenset({Parser.STOI, Parser.TORCH_BOOL})
 
 
@@ -42,12 +43,20 @@ def check_values(job: Job) -> Iterator[Remark]:
 
 def _of_option(made: Made, value: str, job: Job) -> Remark | None:
     # A name is of several frameworks, or of several versions: wrong is what all of them refuse.
-    found = [_judged(made, value, option.domain, option.source) for option in job.options_for(made)]
+    found = [_of_call(made, value, option) for option in job.covering(made)]
     return found[0] if found and all(found) else None
 
 
+def _of_call(made: Made, value: str, option: Option) -> Remark | None:
+    if option.domain.unit != _DURATION or made.placed.scalar not in {"integer", "number"}:
+        return _judged(made, value, option.domain, option.source)
+    problem = f"{made.placed.name} takes a datetime.timedelta, not the number {shown(value)}: the call raises"
+    advice = f"write timedelta(seconds={value}), if seconds were meant"
+    return remark(made, Check.BAD_VALUE, Severity.ERROR, problem, advice, option.source, marks_value=True)
+
+
 def _judged(made: Made, value: str, domain: Domain, source: str) -> Remark | None:
-    if not domain.strict or takes(domain, value) or _is_placeholder(value, domain):
+    if not (domain.strict or _is_with_unit(value, domain)) or takes(domain, value) or _is_placeholder(value, domain):
         return None
     right = right_value(value, domain)
     wanted = in_words(domain) or "a value of another form"
@@ -58,6 +67,13 @@ def _judged(made: Made, value: str, domain: Domain, source: str) -> Remark | Non
     is_switched_on = domain.form is Form.FLAG and domain.parser is Parser.STRTOLL and whole_number(domain, value)
     severity = Severity.NOTE if is_switched_on else Severity.ERROR
     return remark(made, Check.BAD_VALUE, severity, problem, advice, source, fix=fix, marks_value=True)
+
+
+def _is_with_unit(value: str, domain: Domain) -> bool:
+    """Whether a unit of time is written out (10m, 30 min) where a number alone is read."""
+    amount = _AMOUNT.fullmatch(value.strip())
+    is_time = domain.unit in _UNIT and domain.form in {Form.INTEGER, Form.NUMBER}
+    return is_time and amount is not None and amount[2].lower() in _SECONDS
 
 
 def _is_placeholder(value: str, domain: Domain) -> bool:

@@ -15,6 +15,10 @@ from nccl_logscan.configs.syntax import Syntax
 from nccl_logscan.diagnosis.verdict import Job
 
 _INDEX = re.compile(r"\[\d*\]")
+_NETWORKS = {"Libfabric": "efa", "AWS Libfabric": "efa", "Socket": "socket"}
+"""What a step's `given` calls the networks that NCCL chose, where their adapters' link layer does not tell."""
+PATHS = frozenset({"ib", "roce", "p2p", *_NETWORKS.values()})
+"""All that `given` may hold beside frameworks."""
 _PIN_OF = {"pytorch": "torch", "nccl": "nccl"}
 
 
@@ -49,6 +53,14 @@ class Circumstances:
     def frameworks(self) -> frozenset[str]:
         """What the log shows at work and the files configure."""
         return self.configured.union(self.job.frameworks)
+
+    @cached_property
+    def seen(self) -> frozenset[str]:
+        """The frameworks, and the paths that the log shows in use: ib, roce, efa, socket, p2p."""
+        layers = {layer.lower() for layer in self.job.link_layers}
+        networks = {_NETWORKS[name] for name in self.job.network if name in _NETWORKS}
+        transports = {"p2p" for name in self.job.topology if name.startswith("P2P")}
+        return self.frameworks.union(layers, networks, transports)
 
     @cached_property
     def configured(self) -> frozenset[str]:

@@ -14,13 +14,17 @@ from nccl_logscan.lint.model import Check, Severity
 PRACTICES = catalogue().practices
 OF_FRAMEWORKS = {
     "DeepSpeedStrategy(config=)",  # says that there is a configuration file; nothing else is known of it
+    "--config-name",  # Hydra's own
     "--ddp-timeout",
     "--deterministic-mode",
     "--distributed-timeout-minutes",
     "TrainingArguments(ddp_timeout=)",
+    "actor_rollout_ref.model.external_lib",  # what loads a user's own modules into verl
+    "actor_rollout_ref.rollout.checkpoint_engine.custom_backend_module",
     "bf16.enabled",
     "bfloat16.enabled",
     "ddp_timeout",
+    "distributed_type",  # says that a file is Accelerate's
     "fp16.enabled",
     "fp16.min_loss_scale",
 }

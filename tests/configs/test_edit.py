@@ -1,11 +1,10 @@
-"""Edits of bytes, made together and one after the other."""
+"""Edits of bytes, made together."""
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
+import pytest
 
-from nccl_logscan.configs.edit import Edit, applied, composed
+from nccl_logscan.configs.edit import Edit, applied, lines_put
 
 
 def test_edits_are_made_from_the_first_to_the_last_whatever_their_order():
@@ -24,24 +23,19 @@ def test_edits_at_one_place_keep_their_order():
     assert applied(b"ab", [Edit(1, 1, b"Z"), Edit(1, 1, b"A")]) == b"aZAb"
 
 
-def test_an_edit_of_what_another_wrote_changes_that():
-    assert composed([Edit(2, 4, b"long")], [Edit(3, 5, b"a")]) == (Edit(2, 4, b"lag"),)
+@pytest.mark.parametrize(
+    ("data", "at", "after"),
+    [
+        (b"", 0, b"x\ny\n"),
+        (b"a\n", 0, b"x\ny\na\n"),
+        (b"a\n", 2, b"a\nx\ny\n"),
+        (b"a\r\n", 3, b"a\r\nx\r\ny\r\n"),
+        (b"a", 1, b"a\nx\ny"),
+    ],
+)
+def test_lines_are_put_into_a_file_as_it_ends_its_own(data, at, after):
+    assert applied(data, [lines_put(data, at, [b"x", b"y"])]) == after
 
 
-def test_an_edit_beside_another_stays_one_of_its_own():
-    assert composed([Edit(0, 1, b"xyz")], [Edit(6, 7, b"")]) == (Edit(0, 1, b"xyz"), Edit(4, 5, b""))
-
-
-@st.composite
-def edits_of(draw, size):
-    bounds = st.tuples(st.integers(0, size), st.integers(0, size)).map(sorted)
-    return [Edit(*draw(bounds), draw(st.binary(max_size=3))) for _ in range(draw(st.integers(0, 4)))]
-
-
-@given(st.data(), st.binary(max_size=20))
-def test_edits_composed_do_what_they_do_one_after_the_other(data, text):
-    first = data.draw(edits_of(len(text)))
-    between = applied(text, first)
-    later = data.draw(edits_of(len(between)))
-
-    assert applied(text, composed(first, later)) == applied(between, later)
+def test_a_last_line_is_ended_where_that_is_asked_for():
+    assert applied(b"a", [lines_put(b"a", 1, [b"x"], closed=True)]) == b"a\nx\n"

@@ -149,6 +149,7 @@ FLAGS = [
     ("CUDA_VISIBLE_DEVICES=0 nsys profile -o x python t.py --a 1", "--a", "1", "t.py", None),
     ('ARGS="--fp16 --a 1"\npython t.py $ARGS', "--a", "1", "t.py", None),
     ('ARGS=" \\\n  --fp16 \\\n  --a 1 \\\n"\ntorchrun t.py $ARGS', "--a", "1", "t.py", None),
+    ('ARGS="\n  --fp16\n  --a 1\n"\ntorchrun t.py $ARGS', "--a", "1", "t.py", None),
     ('ARGS=(--fp16)\nARGS+=(--a 1)\npython t.py "${ARGS[@]}"', "--a", "1", "t.py", None),
     ('A=(--a 1)\nB=("${A[@]}" --b)\npython t.py "${B[@]}"', "--a", "1", "t.py", None),
     ('CMD="python t.py --a 1"\nsrun bash -c "$CMD"', "--a", "1", "t.py", None),

@@ -199,6 +199,7 @@ STATEMENTS = [
     "true && export O=1 || false\n",
     'ARGS=(\n  --p 1  # one\n  --q\n)\npython t.py "${ARGS[@]}"\n',
     'OPTS=" \\\n  --r 1 \\\n  --s \\\n"\npython t.py $OPTS\n',
+    'MORE="\n  --ra 1\n  --sa\n"\npython t.py $MORE\n',
     "mpirun -np 2 -x T=1 \\\n  -x U \\\n  --mca btl ^openib python t.py\n",
     "srun --export=ALL,V=1,W=2 -N 2 -l python t.py\n",
     'bash -c "export X=1; echo \\"a\\""\n',

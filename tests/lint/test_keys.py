@@ -92,3 +92,17 @@ def test_another_launcher_s_env_vars_take_numbers(lint_files, said):
 
 def test_plus_on_a_key_that_later_versions_lack_is_right_for_those(lint_script, said):
     assert said(lint_script(VERL.format("+trainer.use_legacy_worker_impl=disable"))) == []
+
+
+@pytest.mark.parametrize("key", ["actor_rollout_ref.actor.strategy=fsdp2 ", ""])
+def test_a_key_that_only_the_other_strategy_has_aborts(lint_script, said, key):
+    command = f"python3 -m verl.trainer.main_ppo {key}"
+    timeout = "actor_rollout_ref.nccl_timeout=1800"
+    aborts = [("actor_rollout_ref.nccl_timeout", Check.KEY_ABORTS)]
+
+    assert said(lint_script(command + timeout, verl="0.5.0")) == aborts
+    assert said(lint_script(command + timeout, verl="0.6.1")) == []
+    assert said(lint_script(command + "+" + timeout, verl="0.5.0")) == []
+    assert said(lint_script(command + "+" + timeout, verl="0.6.1")) == aborts
+    megatron = f"{command.replace('fsdp2', 'megatron')}--config-name ppo_megatron_trainer {timeout}"
+    assert said(lint_script(megatron, verl="0.5.0")) == []

@@ -98,3 +98,35 @@ def test_two_ways_of_one_script_make_no_pair(lint_script, said):
     assert said(
         lint_script("if [ $A ]; then", "export NCCL_IB_DISABLE=1", "else", "export NCCL_IB_HCA=a", "fi", RUN)
     ) == [("NCCL_IB_DISABLE", Check.LEFTOVER)]
+
+
+@pytest.mark.parametrize(
+    ("value", "site"),
+    [("41", "# OCI cluster network"), ("41", "#SBATCH --constraint=BM.GPU.H100.8"), ("136", "# PAI DLC, Lingjun"),
+     ("106", "# DSCP 26 is the lossless queue")],
+)  # fmt: skip
+def test_a_traffic_class_is_right_where_the_file_names_its_site(lint_script, said, value, site):
+    export = f"export NCCL_IB_TC={value}"
+
+    assert said(lint_script(export, RUN)) == [("NCCL_IB_TC", Check.HARMFUL_COPY)]
+    assert said(lint_script(site, export, RUN)) == []
+    assert said(lint_script(site, export, RUN), notes=True) == [("NCCL_IB_TC", Check.HARMFUL_COPY)]
+
+
+def test_an_algorithm_that_is_turned_off_beside_contradicts(lint_script, said):
+    assert said(lint_script("export NCCL_ALGO=NVLS NCCL_NVLS_ENABLE=0", RUN)) == [("NCCL_ALGO", Check.CONTRADICTION)]
+    assert said(lint_script("export NCCL_ALGO=Ring,NVLS NCCL_NVLS_ENABLE=0", RUN)) == []
+
+
+def test_accelerate_s_debug_is_a_note_and_another_s_is_none(lint_files, said):
+    accelerate = "compute_environment: LOCAL_MACHINE\ndebug: true\ndistributed_type: FSDP\n"
+
+    assert said(lint_files({"a.yaml": accelerate}), notes=True) == [("debug", Check.LEFTOVER)]
+    assert said(lint_files({"a.yaml": "debug: true\nseed: 1\n"}), notes=True) == []
+
+
+def test_deepspeed_s_and_megatron_s_minutes_are_no_seconds(lint_script, said):
+    deepspeed = ("export DEEPSPEED_TIMEOUT=7200", "deepspeed --num_gpus 8 train.py")
+
+    assert said(lint_script(*deepspeed)) == [("DEEPSPEED_TIMEOUT", Check.BAD_VALUE)]
+    assert said(lint_script(deepspeed[0].replace("7200", "120"), deepspeed[1])) == []

@@ -173,3 +173,10 @@ def test_what_a_build_hands_on_stays(lint_files, said):
 
 def test_an_export_after_commands_of_a_script_that_is_sourced_is_in_time(lint_script, said):
     assert said(lint_script("HCA=$(python3 find_hca.py)", "python3 report.py", "export NCCL_IB_HCA=mlx5_0")) == []
+
+
+def test_deepspeed_s_own_time_out_does_not_reach_other_hosts(lint_script, said):
+    lines = ("export DEEPSPEED_TIMEOUT=120", "deepspeed --hostfile hosts --num_nodes 4 train.py")
+
+    assert said(lint_script(*lines)) == [("DEEPSPEED_TIMEOUT", Check.OUT_OF_REACH)]
+    assert said(lint_script(lines[0], "deepspeed --num_gpus 8 train.py")) == []

@@ -64,3 +64,57 @@ def test_what_something_else_fills_in_later_is_no_value(lint_files, said, value)
 def test_a_switch_set_to_2_is_on_and_no_error(lint_script, said):
     assert said(lint_script("export NCCL_IB_SPLIT_DATA_ON_QPS=2", "torchrun a.py")) == []
     assert said(lint_script("export NCCL_IB_SPLIT_DATA_ON_QPS=on", "torchrun a.py")) != []
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["dist.init_process_group('nccl', timeout=1800)", "dist.new_group(ranks, timeout=60.0)",
+     "InitProcessGroupKwargs(timeout=5400)", "FSDPStrategy(timeout=3600)"],
+)  # fmt: skip
+def test_a_number_where_a_duration_is_due_is_told(lint_files, said, call):
+    imports = "import torch.distributed as dist\nfrom lightning.pytorch.strategies import FSDPStrategy\n"
+    text = f"{imports}from accelerate import InitProcessGroupKwargs\n{call}\n"
+
+    assert [check for _, check in said(lint_files({"train.py": text}))] == [Check.BAD_VALUE]
+    in_minutes = text.replace("timeout=", "timeout=timedelta(minutes=").replace(")\n", "))\n")
+    assert said(lint_files({"train.py": in_minutes})) == []
+
+
+def test_a_unit_written_out_where_a_number_is_read_is_told(lint_files, lint_script, said):
+    assert said(lint_files({"a.yaml": "do_train: true\nbf16: true\nddp_timeout: 30 min\n"})) == [
+        ("ddp_timeout", Check.BAD_VALUE)
+    ]
+    assert said(lint_script("torchrun pretrain_gpt.py --bf16 --distributed-timeout-minutes 1h")) == [
+        ("--distributed-timeout-minutes", Check.BAD_VALUE)
+    ]
+    assert said(lint_script("torchrun pretrain_gpt.py --bf16 --distributed-timeout-minutes 60")) == []
+
+
+@pytest.mark.parametrize("value", ["10.0.0.4", "10.0.0.0/24", "eth0,192.168.1.4"])
+def test_an_address_is_no_interface(lint_script, said, value):
+    assert said(lint_script(f"export NCCL_SOCKET_IFNAME={value}", RUN)) == [("NCCL_SOCKET_IFNAME", Check.BAD_VALUE)]
+
+
+@pytest.mark.parametrize("value", ["eth0.100", "bond0.10", "=enp1s0f0np0,ib0", "^docker,lo", "vlan10.0"])
+def test_an_interface_with_dots_is_one(lint_script, said, value):
+    assert said(lint_script(f"export NCCL_SOCKET_IFNAME={value}", RUN)) == []
+
+
+@pytest.mark.parametrize(
+    ("version", "right", "wrong"),
+    [("0.15.0", "bf16", "bfp16"), ("0.13.1", "bfp16", "bf16"), ("0.16.9", "FP32", "half")],
+)
+def test_a_choice_is_that_of_the_version_in_use(lint_files, said, version, right, wrong):
+    def linted(value):
+        text = f'{{"zero_optimization": {{"stage": 2}}, "communication_data_type": "{value}"}}\n'
+        return said(lint_files({"ds.json": text}, deepspeed=version))
+
+    assert linted(right) == []
+    assert linted(wrong) == [("communication_data_type", Check.BAD_VALUE)]
+
+
+def test_a_rendezvous_of_sglang_has_a_port(lint_script, said):
+    serve = "python -m sglang.launch_server --model-path m --nnodes 2 --dist-init-addr"
+
+    assert said(lint_script(f"{serve} 10.0.0.5")) == [("--dist-init-addr", Check.BAD_VALUE)]
+    assert said(lint_script(f"{serve} 10.0.0.5:5000")) == said(lint_script(f"{serve} $HEAD:5000")) == []

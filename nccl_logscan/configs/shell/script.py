@@ -28,6 +28,7 @@ _DEFINITIONS_LIMIT = 100
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\+?)=", re.ASCII)
 _OPTION = re.compile(r"--?[A-Za-z]")
+_ENDS_COMMAND = re.compile(r"[;&|()]")
 _CONF_LINE = re.compile(r"^([A-Za-z_]\w*)=([^\r\n]*)", re.ASCII | re.MULTILINE)
 _SHELL_BODY = re.compile(r"\s*#(?:!|SBATCH|PBS|BSUB)")
 _SCRIPT_NAME = re.compile(r"\.(?:sh|bash|slurm|sbatch|sub|job)$")
@@ -357,9 +358,15 @@ class Script:
             for command in commands:
                 command.before = OPTION_TEXT
             self.commands += commands
-            known = commands[0].words if len(commands) == 1 else ()
+            known = self._joined(commands, value)
             self._options_held[value.start] = known
         return known
+
+    def _joined(self, commands: Sequence[Command], value: Word) -> Sequence[Word]:
+        """Return the words of all lines of a text: where it is used without quotes, a line's end parts words only."""
+        if len(commands) > 1 and _ENDS_COMMAND.search(value.text.partition("=")[2]):
+            return ()
+        return [word for command in commands for word in command.words]
 
     def _commands_of(self, value: Word, unit: Unit) -> Sequence[Command]:
         text = value.text.partition("=")[2]
