@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from nccl_logscan.catalogue.domain import read_as, takes, whole_number
+from nccl_logscan.catalogue.domain import in_words, read_as, takes, whole_number
 from nccl_logscan.catalogue.load import catalogue
 from nccl_logscan.catalogue.model import Domain, Form, Kind, Option, Parser, Reader
 from nccl_logscan.configs import model as configs
@@ -64,7 +64,7 @@ def _judged(made: Made, value: str, domain: Domain, source: str) -> Remark | Non
     if _fits(value, domain):
         return None
     right = right_value(value, domain)
-    wanted = _wanted(domain)
+    wanted = in_words(domain) or "a value of another form"
     problem = f"{made.placed.name} takes {wanted}, not {shown(value)}{_consequence(value, domain)}"
     advice = f"write {right}" if right is not None else f"give it {wanted}"
     fix = _written(made, right, domain) if right is not None else ()
@@ -110,35 +110,6 @@ def _written(made: Made, right: str, domain: Domain) -> tuple[Edit, ...]:
 def shown(value: str) -> str:
     """Return a value as a sentence shows it: quoted, and cut where it is long."""
     return f'"{value}"' if len(value) <= 40 else f'"{value[:39]}…"'
-
-
-def _wanted(domain: Domain) -> str:
-    """Say what a domain takes."""
-    if domain.wanted:
-        return domain.wanted
-    choices = domain.choices or (("0", "1") if domain.form is Form.FLAG else ())
-    if domain.form is Form.LIST and choices:
-        return f"a list of {_one_of(choices)}"
-    if choices:
-        return _one_of(choices)
-    if domain.form not in {Form.INTEGER, Form.NUMBER}:
-        return "a value of another form"
-    kind = "a whole number" if domain.form is Form.INTEGER else "a number"
-    unit = f" of {domain.unit}" if domain.unit else ""
-    special = f", or {_one_of(domain.special)}" if domain.special else ""
-    return f"{kind}{unit}{_bounds(domain)}{special}"
-
-
-def _bounds(domain: Domain) -> str:
-    if domain.at_least is not None and domain.at_most is not None:
-        return f" from {domain.at_least:.12g} to {domain.at_most:.12g}"
-    if domain.at_least is not None:
-        return f" from {domain.at_least:.12g} on"
-    return f" up to {domain.at_most:.12g}" if domain.at_most is not None else ""
-
-
-def _one_of(choices: tuple[str, ...]) -> str:
-    return choices[0] if len(choices) == 1 else f"{', '.join(choices[:-1])} or {choices[-1]}"
 
 
 def _consequence(value: str, domain: Domain) -> str:

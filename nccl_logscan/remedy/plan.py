@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from nccl_logscan.catalogue.model import Kind
+from nccl_logscan.configs.pins import package_of
 from nccl_logscan.diagnosis.diagnose import facts_of, fill
 from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.diagnosis.verdict import Diagnosis, PlannedStep
@@ -241,7 +242,7 @@ def _renamed(title: str, name: str, shown: str) -> str:
 def _command(plain: PlannedStep, name: str, shown: str, wanted: Named) -> str | None:
     """Return the rule's command under the other name; none where that is another framework's, or no command's."""
     if wanted.doubt is not None:
-        return f"pip show {wanted.doubt.framework}"
+        return f"pip show {package_of(wanted.doubt.framework)}"
     if wanted.own or plain.command is None or name.startswith("-") is not shown.startswith("-"):
         return None
     return _renamed(plain.command, name, shown)

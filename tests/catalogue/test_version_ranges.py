@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nccl_logscan.catalogue.versions import version, within
+from nccl_logscan.catalogue.versions import lies_between, version, within
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,19 @@ def test_a_version_is_its_numbers(text, numbers):
 )
 def test_a_bound_of_fewer_numbers_stands_for_all_its_releases(have, wanted, holds):
     assert within(have, wanted) is holds
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "holds"),
+    [
+        ("2.18", "2.20", True),
+        ("2.18.5", "2.18", True),
+        ("2.18.6", "", False),
+        (None, "2.18.4", False),
+        ("2.17", "2.18.4", False),
+        ("", None, True),
+        ("main", "main", True),
+    ],
+)
+def test_both_bounds_are_included_and_one_that_is_no_version_holds(since, until, holds):
+    assert lies_between("2.18.5", since, until) is holds
