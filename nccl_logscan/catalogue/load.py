@@ -23,6 +23,7 @@ from nccl_logscan.catalogue.model import (
     Condition,
     Default,
     Domain,
+    Fate,
     Form,
     Kind,
     Option,
@@ -273,10 +274,12 @@ def _variable(entry: dict[str, Any]) -> Variable:
 
 def _option(entry: dict[str, Any], variables: Mapping[str, Variable]) -> Option:
     said = {**entry, "domain": _domain(entry["domain"])} if "domain" in entry else entry
+    fates: dict[str, Fate] = {name: Fate(entry[name]) for name in ("fate", "afterwards") if name in entry}
     return Option(
         **{
             **_of_variable(entry["names"], variables),
             **said,
+            **fates,
             "kind": Kind(entry["kind"]),
             "names": tuple(entry["names"]),
             "helps_with": tuple(entry["helps_with"]),

@@ -117,6 +117,15 @@ class Variable:
     keeps_value: bool = True
 
 
+class Fate(StrEnum):
+    """What becomes of a key, a flag or a variable that a framework's version has no use for."""
+
+    ABORTS = "aborts"
+    """The program stops at it."""
+    IGNORED = "ignored"
+    """It may be written, and nothing reads it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
     """A setting of a framework, a launcher, a container runtime or a host.
@@ -125,9 +134,14 @@ class Option:
     (`--distributed-timeout-minutes`), a dotted key (`fp16.initial_scale_power`), a call's keyword
     (`init_process_group(timeout=)`), a variable. `since` and `until` are versions of `framework` ("": not known), both
     inclusive. `concept` joins settings of different frameworks that do the same (see concepts.py): the advice
-    "raise the process group's timeout" finds each framework's own name by it. `dead`: it is accepted and does
-    nothing, or aborts; it is never advice. `harmful`: it works, and is still never advice: a relic of older versions,
-    or values of one site. `verified` is False where no source was read: known, and no advice.
+    "raise the process group's timeout" finds each framework's own name by it. `harmful`: it works, and is
+    still never advice: a relic of older versions, or values of one site. `verified` is False where no source was read:
+    known, and no advice.
+
+    `fate`: the versions from `since` to `until` have no use for it; it is never advice. `afterwards` is its fate in the
+    versions after `until`, where that is known (None: what the framework does with any unknown name). `reserved`: a
+    variable that the framework writes itself for each worker; it stops where an environment for them has it.
+    `unshipped`: a key that the configuration shipped with the framework lacks, so that Hydra takes it with a + only.
     """
 
     id: str
@@ -145,9 +159,17 @@ class Option:
     source: str
     verified: bool
     concept: str | None = None
-    dead: bool = False
     harmful: bool = False
     note: str | None = None
+    fate: Fate | None = None
+    afterwards: Fate | None = None
+    reserved: bool = False
+    unshipped: bool = False
+
+    @property
+    def dead(self) -> bool:
+        """Whether it does nothing, or ends the program, in the versions from `since` to `until`."""
+        return self.fate is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from nccl_logscan.catalogue.concepts import CONCEPTS
 from nccl_logscan.catalogue.domain import in_words
 from nccl_logscan.catalogue.load import Catalogue
-from nccl_logscan.catalogue.model import Condition, Default, Domain, Form, Option, Reader, Variable
+from nccl_logscan.catalogue.model import Condition, Default, Domain, Fate, Form, Option, Reader, Variable
 from nccl_logscan.catalogue.model import Kind as Made
 from nccl_logscan.catalogue.versions import version, within
 from nccl_logscan.explain.mentions import doing, rules_naming, steps_setting
@@ -35,6 +35,10 @@ _KINDS = {
     Made.PYTHON_KWARG: "argument in Python",
     Made.K8S_FIELD: "field of a manifest",
     Made.HOST_COMMAND: "command or setting of a host",
+}
+_FATES = {
+    Fate.ABORTS: "the program stops at it; never set it",
+    Fate.IGNORED: "nothing reads it; never set it",
 }
 _STEPS = 6
 
@@ -134,8 +138,8 @@ def default_in(defaults: tuple[Default, ...], wanted: str) -> str | None:
 
 
 def _option_facts(option: Option, catalogue: Catalogue) -> Iterator[Fact]:
-    if option.dead:
-        yield Fact("Dead", "it is ignored or refused; never set it")
+    if option.fate is not None:
+        yield Fact("Dead", _FATES[option.fate])
     if option.harmful:
         yield Fact("Advice", "do not set it: a relic of older versions, or right at one site only")
     if option.names[1:]:
@@ -147,6 +151,8 @@ def _option_facts(option: Option, catalogue: Catalogue) -> Iterator[Fact]:
         yield Fact("Since", f"{option.framework} {option.since}")
     if option.until:
         yield Fact("Until", f"{option.framework} {option.until}")
+    if option.afterwards is not None:
+        yield Fact("Afterwards", _FATES[option.afterwards])
     if option.example:
         yield Fact("Example", option.example)
     if option.risk:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from nccl_logscan.catalogue.model import Kind, Option
+from nccl_logscan.catalogue.model import Fate, Kind, Option
 from nccl_logscan.catalogue.versions import version
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Form
@@ -14,16 +14,12 @@ from nccl_logscan.lint.job import Job, Made, covers, remark, removed
 from nccl_logscan.lint.model import Check, Remark, Severity
 from nccl_logscan.lint.practices import is_lacking
 
-_ABORTS = re.compile(r"(?i)abort|reject|unrecogni[sz]ed|not in struct|refus|\bstops\b|\braises\b|\bfails\b")
-# Of a key that stays in the framework's configuration after its last reader has gone.
-_UNREAD = re.compile(r"(?i)unread|\bDead since\b|still present")
 _RUNTIME_ENV_KEY = "ray_kwargs.ray_init.runtime_env."
 _RAY_SUBMIT = "ray job submit"
 _RUNTIME_ENV = re.compile(rb"(?i)runtime.?env|(?m:^[ ]{0,8}(?:working_dir|py_modules|excludes|eager_install)[ ]*:)")
 _BARE = re.compile(rb"-?\d+(?:\.\d+)?|true|false")
 _QUOTABLE = re.compile(rb"[A-Za-z0-9_.,:^=/-]+")
 _TIMEOUT = "process-group-timeout"
-_RESERVED = "rank-environment"
 _PLAIN = re.compile(rb"[A-Za-z0-9.+-]+")
 _HYDRA_SOURCE = "https://hydra.cc/docs/advanced/override_grammar/basic/"
 _RAY_SOURCE = "https://github.com/ray-project/ray/blob/master/python/ray/_private/runtime_env/validation.py"
@@ -89,7 +85,7 @@ def _of_option(made: Made, job: Job) -> Remark | None:
 
 
 def _dead(made: Made, option: Option, in_use: str | None) -> Remark:
-    aborts = _ABORTS.search(f"{option.effect} {option.risk}") is not None
+    aborts = option.fate is Fate.ABORTS
     severity = Severity.ERROR if in_use or not option.since else Severity.WARNING
     which = f"{option.framework} {in_use}" if in_use else option.framework
     which += f" from {option.since} on" if option.since and not in_use else ""
@@ -112,10 +108,11 @@ def _outside(made: Made, options: Sequence[Option], in_use: str) -> Remark | Non
     """Say that the version in use does not have the key: argparse and Hydra stop at such a one."""
     option = options[0]
     is_early = all(version(other.since) > version(in_use) for other in options)
-    if not is_early and _UNREAD.search(f"{option.note} {option.risk}"):
-        return _unread(made, max(options, key=lambda other: version(other.until)), in_use)
+    last = max(options, key=lambda other: version(other.until))
+    if not is_early and last.afterwards is Fate.IGNORED:
+        return _unread(made, last, in_use)
     when = f"from {min((other.since for other in options), key=version)} on" if is_early else ""
-    when = when or f"up to {max((other.until for other in options), key=version)}"
+    when = when or f"up to {last.until}"
     check, severity, does = Check.KEY_ABORTS, Severity.ERROR, "stops at"
     if made.placed.form not in {Form.FLAG, Form.OVERRIDE}:
         check, severity, does = Check.NOT_YET if is_early else Check.REMOVED, Severity.WARNING, "does nothing with"
@@ -172,21 +169,22 @@ def _existing(made: Made, job: Job) -> Option | None:
     for option in job.options_for(made):
         in_use = job.version_of(option.framework)
         is_there = option.kind is Kind.YAML_KEY and covers(option, in_use) and not (option.until and in_use is None)
-        # A key that examples write with + is one that the shipped configuration lacks.
-        if is_there and "+" + made.placed.name not in option.example and not _never_was(option):
+        if is_there and not option.unshipped and not _never_was(option):
             return option
     return None
 
 
 def _reserved(made: Made, job: Job) -> Remark | None:
-    """RANK, WORLD_SIZE and the like verl writes itself, and refuses them in an environment."""
-    options = job.catalogue.options_called(made.placed.name, made.placed.framework)
-    option = next((option for option in options if option.concept == _RESERVED and option.framework == "verl"), None)
-    if option is None or not option.verified or made.placed.framework != "verl":
+    """RANK, WORLD_SIZE and the like a framework may write itself, and refuse in an environment."""
+    framework = made.placed.framework
+    if framework is None:
         return None
-    if not covers(option, job.version_of("verl")):
+    options = job.catalogue.options_called(made.placed.name, framework)
+    in_use = job.version_of(framework)
+    option = next((one for one in options if one.reserved and one.verified and covers(one, in_use)), None)
+    if option is None:
         return None
-    problem = f"verl sets {made.placed.name} for each worker itself and stops where an environment overrides it"
+    problem = f"{framework} sets {made.placed.name} for each worker itself and stops where an environment overrides it"
     return remark(made, Check.KEY_ABORTS, Severity.ERROR, problem, "take it out", option.source, fix=removed(made))
 
 
@@ -268,4 +266,4 @@ def _quoted(made: Made) -> tuple[str | None, tuple[Edit, ...]]:
 
 
 def _sentence(text: str) -> str:
-    return text.strip().removeprefix("DEAD KEY: ").removesuffix(".")
+    return text.strip().removesuffix(".")
