@@ -159,3 +159,40 @@ CONCEPTS: Mapping[str, str] = {
     "file-locking": "Whether files are locked while they are read.",
 }
 """Each concept and what it means, in one sentence."""
+
+INTERCHANGEABLE: Mapping[str, tuple[str, ...]] = {
+    concept: concepts
+    for concepts in (
+        ("process-group-timeout",),
+        ("bf16", "precision"),
+        ("fp16",),
+        ("initial-loss-scale",),
+        ("minimum-loss-scale",),
+        ("gradient-clipping",),
+        ("micro-batch-size",),
+        ("gradient-accumulation",),
+        ("sequence-length",),
+        ("activation-checkpointing",),
+        ("optimizer-offload",),
+        ("gpu-memory-fraction",),
+        ("dataloader-workers",),
+        ("unused-parameters",),
+        ("static-graph",),
+        ("nodes",),
+        # Accelerate counts the processes of all nodes, and has no other setting for how many there are.
+        ("processes-per-node", "processes"),
+        ("tensor-parallel-size",),
+        ("dispatch-batches",),
+        ("rendezvous-port",),
+        ("node-rank",),
+        ("save-interval",),
+        ("checkpoints-kept",),
+        ("flight-recorder-buffer",),
+        ("per-rank-logs",),
+    )
+    for concept in concepts
+}
+"""By concept, those whose settings do the same in every framework, so that one may stand for the other.
+
+The rest of the concepts join what belongs together and is not interchangeable: an interface's name and an address.
+"""

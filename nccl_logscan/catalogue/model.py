@@ -95,9 +95,9 @@ class Variable:
 
     `since` and `last_seen` bound the versions whose source was searched and holds it; `removed_in` is the first one
     without it (None: it is still read). `replaced_by` is a name, or NAME=VALUE; `keeps_value` is False where the old
-    value does not mean the same under it, so that renaming alone mends nothing. `verified` is False where it was only
-    seen as a string in a binary: such a name is known, and no advice is made of it. A `name` that ends in * is a family
-    of names (of Reader.OTHER).
+    value does not mean the same under it, so that renaming alone mends nothing. `of_site`: only the site can tell its
+    right value. `verified` is False where it was only seen as a string in a binary: such a name is known, and no advice
+    is made of it. A `name` that ends in * is a family of names (of Reader.OTHER).
     """
 
     name: str
@@ -115,6 +115,7 @@ class Variable:
     source: str
     note: str | None = None
     keeps_value: bool = True
+    of_site: bool = False
 
 
 class Fate(StrEnum):
@@ -142,6 +143,10 @@ class Option:
     versions after `until`, where that is known (None: what the framework does with any unknown name). `reserved`: a
     variable that the framework writes itself for each worker; it stops where an environment for them has it.
     `unshipped`: a key that the configuration shipped with the framework lacks, so that Hydra takes it with a + only.
+
+    `of_site`: only the site can tell its right value: the name of an interface, an adapter or a node, an index.
+    `main`: of several settings that its framework has for its concept, the one that governs the time after start-up.
+    `goes_beyond`: it does more than its concept says.
     """
 
     id: str
@@ -165,6 +170,9 @@ class Option:
     afterwards: Fate | None = None
     reserved: bool = False
     unshipped: bool = False
+    of_site: bool = False
+    main: bool = False
+    goes_beyond: bool = False
 
     @property
     def dead(self) -> bool:

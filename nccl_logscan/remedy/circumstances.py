@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from nccl_logscan.catalogue.frameworks import HANDED_ON
 from nccl_logscan.catalogue.load import Catalogue, catalogue, flag_form
 from nccl_logscan.catalogue.model import Option, Reader, Variable
 from nccl_logscan.catalogue.versions import lies_between, reads
@@ -129,13 +130,9 @@ def is_advice(option: Option) -> bool:
     return option.verified and not option.dead and not option.harmful
 
 
-# These hand what they do not know themselves on to transformers' TrainingArguments.
-_HAND_ON = frozenset({"llama-factory", "axolotl", "ms-swift", "trl"})
-
-
 def takes_options_of(framework: str | None, other: str | None) -> bool:
     """Return whether a setting of `framework`, or of nobody known, may be an option of `other`."""
-    return framework in {None, other} or other is None or (framework in _HAND_ON and other == "transformers")
+    return framework is None or other is None or other in {framework, HANDED_ON.get(framework)}
 
 
 _SUBJECTS = {Reader.NCCL: "nccl", Reader.TORCH: "pytorch"}

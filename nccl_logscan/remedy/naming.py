@@ -6,92 +6,11 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from nccl_logscan.catalogue.concepts import INTERCHANGEABLE
+from nccl_logscan.catalogue.frameworks import NEAREST_FIRST, OUTERMOST
 from nccl_logscan.catalogue.model import Kind, Option, Reader, Variable
 from nccl_logscan.remedy.circumstances import Circumstances, is_advice, takes_options_of
 from nccl_logscan.remedy.values import UNSET, at_least, converted, is_relative, seconds_in
-
-# Whose setting is nearer to what the user writes: a trainer's before its library's, PyTorch's own call last.
-_NEAREST_FIRST = (
-    "verl",
-    "openrlhf",
-    "nemo-rl",
-    "llama-factory",
-    "axolotl",
-    "ms-swift",
-    "trl",
-    "torchtitan",
-    "lightning",
-    "nemo",
-    "transformers",
-    "accelerate",
-    "megatron-lm",
-    "deepspeed",
-    "colossal-ai",
-    "vllm",
-    "sglang",
-    "jax/xla",
-    "horovod",
-    "slurm",
-    "kubernetes",
-    "docker",
-    "openmpi",
-    "ray",
-    "pytorch",
-)
-
-
-# The concepts whose settings do the same in every framework, so that one may stand for the other. The rest of the
-# catalogue's concepts join what belongs together and is not interchangeable: an interface's name and an address.
-_INTERCHANGEABLE = {
-    concept: concepts
-    for concepts in (
-        ("process-group-timeout",),
-        ("bf16", "precision"),
-        ("fp16",),
-        ("initial-loss-scale",),
-        ("minimum-loss-scale",),
-        ("gradient-clipping",),
-        ("micro-batch-size",),
-        ("gradient-accumulation",),
-        ("sequence-length",),
-        ("activation-checkpointing",),
-        ("optimizer-offload",),
-        ("gpu-memory-fraction",),
-        ("dataloader-workers",),
-        ("unused-parameters",),
-        ("static-graph",),
-        ("nodes",),
-        # Accelerate counts the processes of all nodes, and has no other setting for how many there are.
-        ("processes-per-node", "processes"),
-        ("tensor-parallel-size",),
-        ("dispatch-batches",),
-        ("rendezvous-port",),
-        ("node-rank",),
-        ("save-interval",),
-        ("checkpoints-kept",),
-        ("flight-recorder-buffer",),
-        ("per-rank-logs",),
-    )
-    for concept in concepts
-}
-
-
-# Of several settings that a framework has for one thing, the one that governs the time after start-up.
-_MAIN = frozenset(
-    {
-        "--distributed-timeout-minutes",
-        "--comm.train_timeout_seconds",
-        "init_process_group(timeout=)",
-        "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu",
-        "data.max_response_length",
-        "--master-port",
-        "--tee",
-    }
-)
-
-
-# Goes beyond what is asked for: no float32 copy of the weights is kept.
-_SPECIAL = frozenset({"pure_bf16"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +49,7 @@ def named(name: str, kind: Kind, to: str | None, around: Circumstances) -> tuple
     if variable is not None:
         return _variable(name, variable, to, around)
     options = around.catalogue.options_called(name)
-    concepts = dict.fromkeys(alike for option in options for alike in _INTERCHANGEABLE.get(option.concept or "", ()))
+    concepts = dict.fromkeys(alike for option in options for alike in INTERCHANGEABLE.get(option.concept or "", ()))
     if owned := _own(concepts, around):
         return tuple(_as_called(own, name, to, options, around) for own in (owned if to == UNSET else owned[:1]))
     fitting = [option for option in options if around.takes(option)]
@@ -187,17 +106,17 @@ def _is_made(option: Option, around: Circumstances) -> bool:
 
 
 def _place(option: Option) -> int:
-    return _NEAREST_FIRST.index(option.framework) if option.framework in _NEAREST_FIRST else len(_NEAREST_FIRST)
+    return NEAREST_FIRST.index(option.framework) if option.framework in NEAREST_FIRST else len(NEAREST_FIRST)
 
 
 def _likeness(option: Option, kind: Kind, around: Circumstances) -> tuple[bool, bool, bool, int]:
     """Which of the options of one name is meant: what the job runs, else the scheduler's and the container's."""
-    return not around.uses(option), option.kind is not kind, option.framework not in {"slurm", "docker"}, _place(option)
+    return not around.uses(option), option.kind is not kind, option.framework not in OUTERMOST, _place(option)
 
 
 def _nearness(option: Option) -> tuple[bool, int, bool, bool]:
     """Which option to name first: the nearest framework's, its main one, one that its newest version still takes."""
-    return option.names[0] in _SPECIAL, _place(option), option.names[0] not in _MAIN, bool(option.until)
+    return option.goes_beyond, _place(option), not option.main, bool(option.until)
 
 
 def _as_called(own: Option, name: str, to: str | None, options: tuple[Option, ...], around: Circumstances) -> Named:

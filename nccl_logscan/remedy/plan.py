@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from nccl_logscan.catalogue.frameworks import RIVALS
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.pins import package_of
 from nccl_logscan.diagnosis.diagnose import facts_of, fill
@@ -113,19 +114,9 @@ def _only_waits_longer(step: Step) -> bool:
     return step.effect == "workaround" and step.to is not None and is_at_least(step.to)
 
 
-_RIVALS = (
-    {"slurm", "kubernetes"},
-    {"docker", "kubernetes"},
-    {"vllm", "sglang"},
-    # A server of models has no settings of a trainer.
-    {"vllm", "transformers"},
-    {"sglang", "transformers"},
-)
-
-
 def _is_rivalled(step: PlannedStep, around: Circumstances) -> bool:
     """Whether the job is seen to run under something else that has the place of this step's framework."""
-    return any(step.framework in rivals and rivals & around.frameworks for rivals in _RIVALS)
+    return any(step.framework in rivals and rivals & around.frameworks for rivals in RIVALS)
 
 
 # --- One step ------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 
+from nccl_logscan.catalogue.load import catalogue
 from nccl_logscan.catalogue.model import Kind, Option
 
 _AT_LEAST = "at least "
@@ -56,31 +57,6 @@ def _is_expression(text: str) -> bool:
     return True
 
 
-_SITE_FACTS = frozenset(
-    {
-        "NCCL_SOCKET_IFNAME",
-        "NCCL_OOB_NET_IFNAME",
-        "GLOO_SOCKET_IFNAME",
-        "OFI_NCCL_EXCLUDE_TCP_IF",
-        "NCCL_IB_HCA",
-        "NCCL_IB_GID_INDEX",
-        "NCCL_IB_TC",
-        "NCCL_IB_SL",
-        "NCCL_IB_PKEY",
-        "NCCL_IB_ADDR_RANGE",
-        "NCCL_TOPO_FILE",
-        "NCCL_COMM_ID",
-        "NCCL_HOSTID",
-        "UCX_NET_DEVICES",
-        "MASTER_ADDR",
-        "CUDA_VISIBLE_DEVICES",
-        "--exclude",
-        "--master-addr",
-        "--rdzv-endpoint",
-        "--local-addr",
-        "--network-interfaces",
-    }
-)
 _ANYWHERE = frozenset({UNSET, "-1", "localhost:0"})
 
 
@@ -89,7 +65,13 @@ def depends_on_site(name: str, to: str) -> bool:
 
     Taking a setting out, leaving the choice to NCCL and excluding the usual virtual interfaces are right anywhere.
     """
-    return name in _SITE_FACTS and to not in _ANYWHERE and not is_exclusion(to)
+    return to not in _ANYWHERE and not is_exclusion(to) and _is_of_site(name)
+
+
+def _is_of_site(name: str) -> bool:
+    known = catalogue()
+    variable = known.variable(name)
+    return (variable is not None and variable.of_site) or any(option.of_site for option in known.options_called(name))
 
 
 def is_exclusion(value: str) -> bool:

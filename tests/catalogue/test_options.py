@@ -6,7 +6,8 @@ from importlib import resources
 
 import pytest
 
-from nccl_logscan.catalogue.concepts import CONCEPTS
+from nccl_logscan.catalogue.concepts import CONCEPTS, INTERCHANGEABLE
+from nccl_logscan.catalogue.frameworks import HANDED_ON, NEAREST_FIRST, OUTERMOST, RIVALS
 from nccl_logscan.catalogue.load import catalogue, written_form
 from nccl_logscan.catalogue.model import Domain, Form, Reader
 from nccl_logscan.catalogue.versions import version
@@ -44,6 +45,19 @@ def test_a_concept_is_one_sentence(meaning):
     assert meaning[0].isupper()
     assert meaning.endswith(".")
     assert ". " not in meaning
+
+
+def test_what_is_said_of_concepts_and_frameworks_is_said_of_known_ones():
+    frameworks = {option.framework for option in OPTIONS}
+    assert {other for others in INTERCHANGEABLE.values() for other in others} <= set(CONCEPTS)
+    assert set(NEAREST_FIRST) | OUTERMOST | set(HANDED_ON) | set(HANDED_ON.values()) <= frameworks
+    assert set().union(*RIVALS) <= frameworks
+
+
+def test_a_main_setting_is_the_only_one_of_its_framework_for_a_thing():
+    mains = [(option.framework, option.concept) for option in OPTIONS if option.main]
+    assert all(concept for _, concept in mains)
+    assert len(set(mains)) == len(mains)
 
 
 @each
