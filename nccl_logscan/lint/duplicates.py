@@ -9,7 +9,10 @@ from itertools import pairwise, product
 
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.model import Form
-from nccl_logscan.lint.job import Job, Made, remark, removed
+from nccl_logscan.lint.edits import removed
+from nccl_logscan.lint.job import Job
+from nccl_logscan.lint.made import Made
+from nccl_logscan.lint.marking import remark
 from nccl_logscan.lint.model import Check, Remark, Severity
 from nccl_logscan.lint.values import shown
 

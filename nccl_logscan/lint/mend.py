@@ -16,7 +16,7 @@ from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Config
 from nccl_logscan.configs.read import syntax_named
 from nccl_logscan.configs.rewriting import Rewriting
-from nccl_logscan.lint.job import FIX_BUDGET
+from nccl_logscan.lint.made import FIX_BUDGET
 from nccl_logscan.lint.model import Check, Remark, Versions
 from nccl_logscan.lint.run import lint
 

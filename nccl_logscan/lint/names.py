@@ -7,7 +7,10 @@ from collections.abc import Iterator
 
 from nccl_logscan.catalogue.model import Reader, Variable
 from nccl_logscan.configs.model import Form
-from nccl_logscan.lint.job import Job, Made, remark, removed
+from nccl_logscan.lint.edits import removed
+from nccl_logscan.lint.job import Job
+from nccl_logscan.lint.made import Made
+from nccl_logscan.lint.marking import remark
 from nccl_logscan.lint.model import Check, Remark, Severity
 from nccl_logscan.lint.renaming import renamed
 from nccl_logscan.lint.spelling import is_own, meant

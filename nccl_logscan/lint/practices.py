@@ -13,8 +13,11 @@ from nccl_logscan.catalogue.practice import holds, spoken_of
 from nccl_logscan.catalogue.versions import within
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Form
+from nccl_logscan.lint.edits import changed, removed
 from nccl_logscan.lint.hosts import is_on_one_host
-from nccl_logscan.lint.job import SHORT, Job, Made, changed, remark, removed
+from nccl_logscan.lint.job import Job
+from nccl_logscan.lint.made import SHORT, Made
+from nccl_logscan.lint.marking import remark
 from nccl_logscan.lint.model import Check, Remark, Severity
 from nccl_logscan.lint.surroundings import Surroundings
 

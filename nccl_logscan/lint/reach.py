@@ -8,7 +8,10 @@ from collections.abc import Iterator
 from nccl_logscan.catalogue.model import Kind, Reader
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Form, Forwards, Launch
-from nccl_logscan.lint.job import Job, Made, added, remark, removed
+from nccl_logscan.lint.edits import added, removed
+from nccl_logscan.lint.job import Job
+from nccl_logscan.lint.made import Made
+from nccl_logscan.lint.marking import remark
 from nccl_logscan.lint.model import Check, Remark, Severity
 from nccl_logscan.lint.reach_python import in_program
 from nccl_logscan.lint.script import SLURM, Script

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from nccl_logscan.catalogue.model import Reader, Variable
 from nccl_logscan.configs.model import Config, Form
-from nccl_logscan.lint.job import Job, Made, remark
+from nccl_logscan.lint.job import Job
+from nccl_logscan.lint.made import Made
+from nccl_logscan.lint.marking import remark
 from nccl_logscan.lint.model import Check, Remark, Severity
 from nccl_logscan.lint.scopes import Scopes
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from nccl_logscan.catalogue.domain import takes
 from nccl_logscan.catalogue.model import Variable
 from nccl_logscan.configs.edit import Edit
-from nccl_logscan.lint.job import Made, name_span
+from nccl_logscan.lint.made import Made, name_span
 from nccl_logscan.lint.values import right_value
 
 

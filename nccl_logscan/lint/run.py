@@ -9,11 +9,12 @@ from nccl_logscan.lint.ages import check_ages
 from nccl_logscan.lint.duplicates import check_duplicates
 from nccl_logscan.lint.job import Job, job_of
 from nccl_logscan.lint.judged import judged
-from nccl_logscan.lint.keys import check_keys, check_types
+from nccl_logscan.lint.keys import check_keys
 from nccl_logscan.lint.model import Remark, Versions
 from nccl_logscan.lint.names import check_names
 from nccl_logscan.lint.practices import check_practices
 from nccl_logscan.lint.reach import check_reach
+from nccl_logscan.lint.scalars import check_types
 from nccl_logscan.lint.values import check_values
 
 CHECKS: tuple[Callable[[Job], Iterator[Remark]], ...] = (

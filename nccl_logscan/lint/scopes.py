@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 from nccl_logscan.configs.model import Config, Form
-from nccl_logscan.lint.job import Made
+from nccl_logscan.lint.made import Made
 
 Path = tuple[int, ...]
 """Where the parts begin that hold a setting, the outermost first."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from nccl_logscan.configs.model import Config, Form, Forwards, Launch
-from nccl_logscan.lint.job import Made
+from nccl_logscan.lint.made import Made
 
 SLURM = frozenset({"srun", "sbatch", "salloc"})
 _MPI = frozenset({"mpirun", "mpiexec", "orterun", "prterun"})

@@ -8,8 +8,9 @@ from nccl_logscan.catalogue.load import catalogue
 from nccl_logscan.configs.model import Placed
 from nccl_logscan.lint.ages import check_ages
 from nccl_logscan.lint.duplicates import check_duplicates
-from nccl_logscan.lint.job import Job, Made
+from nccl_logscan.lint.job import Job
 from nccl_logscan.lint.judged import judged
+from nccl_logscan.lint.made import Made
 from nccl_logscan.lint.model import Remark, Versions
 from nccl_logscan.lint.practices import check_practices
 from nccl_logscan.lint.values import check_values

@@ -7,7 +7,8 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from nccl_logscan.configs.model import Form
-from nccl_logscan.lint.job import Job, Made
+from nccl_logscan.lint.job import Job
+from nccl_logscan.lint.made import Made
 from nccl_logscan.lint.scopes import Scopes
 
 Values = Mapping[str, str | None]

@@ -11,7 +11,10 @@ from nccl_logscan.catalogue.load import catalogue
 from nccl_logscan.catalogue.model import Domain, Form, Kind, Option, Parser, Reader
 from nccl_logscan.configs import model as configs
 from nccl_logscan.configs.edit import Edit
-from nccl_logscan.lint.job import SHORT, Job, Made, changed, remark
+from nccl_logscan.lint.edits import changed
+from nccl_logscan.lint.job import Job
+from nccl_logscan.lint.made import SHORT, Made
+from nccl_logscan.lint.marking import remark
 from nccl_logscan.lint.model import Check, Remark, Severity
 
 _AMOUNT = re.compile(r"(\d{1,15}) ?([A-Za-z]{1,7})")
