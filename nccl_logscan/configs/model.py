@@ -155,6 +155,11 @@ class LineIndex:
         start = self._starts[line - 1]
         return Position(source, line, start), offset - start + 1 if self._one_byte_each else self.column_of(offset)
 
+    def bytes_of(self, first: int, last: int) -> Span:
+        """Return the bytes of the lines `first` to `last`, both included, as far as the file goes."""
+        begin = self._starts[min(max(first, 1), len(self._starts)) - 1]
+        return Span(begin, self._starts[last] if 0 <= last < len(self._starts) else len(self._data))
+
     def whole_lines(self, span: Span) -> Span:
         """Return the span widened to whole lines, the last one's line feed with it."""
         last = self.line_of(max(span.start, span.end - 1))
