@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.edit import Edit
+from nccl_logscan.configs.frameworks import RAY
 from nccl_logscan.configs.model import Form
 from nccl_logscan.lint.job import Job
 from nccl_logscan.lint.made import Made
@@ -42,7 +43,7 @@ def _is_ray_s(made: Made) -> bool:
     """Whether `env_vars` are those of a runtime_env: other launchers have a key of that name, and take numbers."""
     if made.config is None or _RUNTIME_ENV.search(made.config.data) is not None:
         return made.config is not None
-    return made.placed.framework == "verl" or re.search(r"(?i)runtime.?env", made.config.name) is not None
+    return made.placed.framework in RAY or re.search(r"(?i)runtime.?env", made.config.name) is not None
 
 
 def _is_in_quotes(made: Made) -> bool:

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from nccl_logscan.configs.frameworks import RAY
 from nccl_logscan.configs.model import Config, Form, Forwards, Launch
 from nccl_logscan.lint.made import Made
 
 SLURM = frozenset({"srun", "sbatch", "salloc"})
 _MPI = frozenset({"mpirun", "mpiexec", "orterun", "prterun"})
-_RAY_FRAMEWORKS = frozenset({"verl", "openrlhf"})
 _HANDED = frozenset({Form.LAUNCHER_OPTION, Form.RUNTIME_ENV, Form.ENV_FILE, Form.ENV_MAPPING})
 
 # A command that may train, at the beginning of a command line; what is exported reaches it.
@@ -147,7 +147,7 @@ class Script:
         return frozenset(launch for launch in self.launches if self._is_selective(launch))
 
     def _is_selective(self, launch: Launch) -> bool:
-        if launch.forwards is Forwards.ALL or launch.framework in _RAY_FRAMEWORKS:
+        if launch.forwards is Forwards.ALL or launch.framework in RAY:
             # Ray's workers get what `ray start` had: see RayStart.
             return False
         if not launch.remote and launch.program not in SLURM:

@@ -1,10 +1,13 @@
 """What lint decides, it decides by the catalogue's fields; the words in it are for people."""
 
+import ast
 import dataclasses
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+import nccl_logscan
 from nccl_logscan.catalogue.load import Catalogue, catalogue
 from nccl_logscan.catalogue.model import Fate, Kind, Option
 from nccl_logscan.lint import job
@@ -61,3 +64,40 @@ def test_a_fate_is_of_the_versions_that_the_entry_names():
         # What was never taken has no version from which on.
         assert option.fate is not Fate.ABORTS or not (option.since or option.until), option.id
         assert option.afterwards is None or (option.until and option.fate is None), option.id
+
+
+PROSE = {"effect", "risk", "note", "meaning"}
+ASKS = {"search", "match", "fullmatch", "findall", "finditer", "startswith", "endswith", "partition", "index", "find"}
+PACKAGE = Path(nccl_logscan.__file__).parent
+MODULES = sorted(path for part in ("catalogue", "lint", "remedy", "advise") for path in (PACKAGE / part).rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_no_code_looks_for_words_in_the_catalogue_s_sentences(path):
+    assert [node.lineno for node in ast.walk(ast.parse(path.read_text("utf-8"))) if asks_prose(node)] == []
+
+
+@pytest.mark.parametrize(
+    ("code", "asks"),
+    [
+        ("_ABORTS.search(f'{option.effect} {option.risk}')", True),
+        ("option.note.startswith('DEAD')", True),
+        ("'refused' in option.effect", True),
+        ("step.effect in {'fix', 'workaround'}", False),
+        ("f'{name}: {option.effect}'", False),
+    ],
+)
+def test_a_search_for_words_is_told_from_a_sentence_that_is_shown(code, asks):
+    assert any(map(asks_prose, ast.walk(ast.parse(code)))) is asks
+
+
+def asks_prose(node: ast.AST) -> bool:
+    """Whether an expression looks for something in a sentence."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ASKS:
+        return holds_prose(node)
+    is_in = isinstance(node, ast.Compare) and any(isinstance(each, ast.In | ast.NotIn) for each in node.ops)
+    return is_in and any(map(holds_prose, node.comparators))
+
+
+def holds_prose(node: ast.AST) -> bool:
+    return any(isinstance(each, ast.Attribute) and each.attr in PROSE for each in ast.walk(node))
