@@ -15,6 +15,8 @@ from nccl_logscan.lint.model import Check, Remark, Severity
 from nccl_logscan.lint.practices import is_lacking
 
 _QUOTABLE = re.compile(rb"[A-Za-z0-9_.,:^=/-]+")
+_MERGED = ("{", "[")
+"""What a mapping or a list begins with: with a + Hydra merges it into what is there."""
 _SOURCE = "https://hydra.cc/docs/advanced/override_grammar/basic/"
 
 
@@ -30,7 +32,7 @@ def of_override(made: Made, job: Job) -> Remark | None:
         return _reserved(made, job) or _lacks_plus(made, job) or _breaks_grammar(made, job)
     if placed.form is not Form.OVERRIDE or placed.mark != "+" or not (option := _existing(made, job)):
         return None
-    if is_lacking(made, job):
+    if is_lacking(made, job) or (placed.value or "").startswith(_MERGED):
         return None
     in_use = job.version_of(option.framework)
     which = f"{option.framework} {in_use or f'{option.since} and later' if option.since else ''}".strip()
@@ -50,7 +52,8 @@ def _existing(made: Made, job: Job) -> Option | None:
     for option in job.options_for(made):
         in_use = job.version_of(option.framework)
         is_there = option.kind is Kind.YAML_KEY and covers(option, in_use) and not (option.until and in_use is None)
-        if is_there and not option.unshipped and not _never_was(option):
+        # Over a null Hydra takes a + like over nothing (hydra/_internal/config_loader_impl.py).
+        if is_there and option.default is not None and not option.unshipped and not _never_was(option):
             return option
     return None
 

@@ -27,6 +27,19 @@ def test_plus_on_a_key_that_exists_aborts(lint_script, said, mend):
     assert said(lint_script(VERL.format("++actor_rollout_ref.nccl_timeout=900"), verl="0.7.1")) == []
 
 
+@pytest.mark.parametrize(
+    "override",
+    [
+        "+ray_kwargs.ray_init.num_cpus=8",  # null as verl ships it
+        "+trainer.max_actor_ckpt_to_keep=2",
+        "+actor_rollout_ref.rollout.engine_kwargs.vllm={}",
+        "+actor_rollout_ref.rollout.engine_kwargs.vllm.disable_mm_preprocessor_cache=True",
+    ],
+)
+def test_hydra_takes_plus_over_a_null_and_with_a_mapping(lint_script, said, override):
+    assert said(lint_script(VERL.format(override), verl="0.7.1")) == []
+
+
 ENV = "ray_kwargs.ray_init.runtime_env.env_vars."
 
 
