@@ -25,15 +25,28 @@ def version(text: str) -> Version:
 
 
 def within(text: str, wanted: str) -> bool:
-    """Return whether a version lies in a range such as ">=2.10, <2.18"; "" takes every version."""
-    have = version(text)
-    return all(_holds(have, sign, version(bound)) for sign, bound in _BOUND.findall(wanted))
+    """Return whether a version lies in a range such as ">=2.10, <2.18"; "" takes every version.
+
+    "==2.18", "<=2.18" and ">2.18" speak of all releases of 2.18, "==2.18.0" and the like of that one.
+    """
+    return all(_holds(text, sign, bound) for sign, bound in _BOUND.findall(wanted))
 
 
-def _holds(have: Version, sign: str, bound: Version) -> bool:
-    if sign == "==":
-        return have[: len(bound)] == bound
+def up_to(text: str, last: str) -> bool:
+    """Return whether a version is `last` or an earlier one: "0.14" stands for all its releases, "0.14.0" for itself."""
+    return _compared(text, last) <= 0
+
+
+def _holds(text: str, sign: str, bound: str) -> bool:
     if sign in {"<", ">="}:
-        return (have < bound) is (sign == "<")
-    # 2.18.5 is not above 2.18: a bound of fewer numbers stands for all its releases.
-    return (have[: len(bound)] > bound) is (sign == ">")
+        return (version(text) < version(bound)) is (sign == "<")
+    differs = _compared(text, bound)
+    return differs == 0 if sign == "==" else (differs > 0) is (sign == ">")
+
+
+def _compared(text: str, bound: str) -> int:
+    """Return -1, 0 or 1: a version before, among or after the releases that a bound of as many numbers stands for."""
+    numbers = tuple(int(number) for number in bound.split(".") if number)
+    have = version(text)[: len(numbers)]
+    have += (0,) * (len(numbers) - len(have))
+    return (have > numbers) - (have < numbers)

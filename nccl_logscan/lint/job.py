@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 
 from nccl_logscan.catalogue.load import Catalogue, catalogue, written_form
 from nccl_logscan.catalogue.model import Kind, Option
-from nccl_logscan.catalogue.versions import version
+from nccl_logscan.catalogue.versions import up_to, version
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Config, Form, Placed
 from nccl_logscan.configs.read import syntax_named
@@ -145,8 +145,7 @@ def covers(option: Option, in_use: str | None) -> bool:
     """Return whether a version has the option; one that is not known may."""
     if in_use is None:
         return True
-    have, since, until = version(in_use), version(option.since), version(option.until)
-    return have >= since and (not until or have[: len(until)] <= until)
+    return version(in_use) >= version(option.since) and (not option.until or up_to(in_use, option.until))
 
 
 _written = lru_cache(16_384)(written_form)
