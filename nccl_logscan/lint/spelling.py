@@ -97,20 +97,32 @@ def _has_one_more(longer: list[str], words: list[str]) -> bool:
     return longer[differs + 1 :] == words[differs:]
 
 
-def _near_to_nothing(name: str) -> str | None:
-    """NCCL_TIME_OUT → NCCL_TIMEOUT, which nothing reads either."""
-    found = process.extractOne(name, _unread(), scorer=OSA.distance, score_cutoff=2)
+def _nearest_of(names: tuple[str, ...], name: str) -> str | None:
+    found = process.extractOne(name, names, scorer=OSA.distance, score_cutoff=2)
     return found[0] if found else None
 
 
 @cache
 def _unread() -> tuple[str, ...]:
+    """NCCL_TIME_OUT → NCCL_TIMEOUT, which nothing reads either."""
     known = catalogue().variables
     return tuple(name for name, variable in known.items() if variable.reader is Reader.NOBODY)
 
 
+@cache
+def _gone() -> tuple[str, ...]:
+    """NCCL_WORK_FIFO_DEPT → NCCL_WORK_FIFO_DEPTH, which NCCL read once."""
+    known = catalogue().variables
+    return tuple(name for name, variable in known.items() if variable.removed_in and variable.verified)
+
+
 def _near(name: str, known: Catalogue) -> str | None:
-    found = known.nearest(name) or _near_to_nothing(name)
+    read = known.nearest(name)
+    if read is None and known.variable(name):
+        return None
+    # Of two names that are as near, the one that is read was meant.
+    all_near = (read, _nearest_of(_gone(), name), _nearest_of(_unread(), name))
+    found = min(filter(None, all_near), key=lambda real: OSA.distance(name, real), default=None)
     if found is None or not found.startswith(("NCCL_", "TORCH_", "OFI_NCCL_", "GLOO_")):
         return None
     differs = OSA.distance(name, found)

@@ -37,6 +37,12 @@ Rest = Sequence[Word]
 Handler = Callable[[Script, Rest, Command], Rest]
 
 _STEPS_LIMIT = 20
+_HOSTS = frozenset({"H", "host", "hosts"})
+_HELD_HOSTS = re.compile(r"\$\{?(\w+)\}?", re.ASCII)
+# $HOSTS, ${NODE_LIST}, $(scontrol show hostnames | paste -sd,); $HOST and $(hostname) are one.
+_LIST_OF_HOSTS = re.compile(
+    r"\$\{?[\w:-]*(?:hosts|nodes|servers|workers|machines|list)\w*\}?|\$\(.*\b(?:paste|tr|join|scontrol)\b", re.IGNORECASE | re.ASCII
+)
 _LOCAL = frozenset({"localhost", "127.0.0.1"})
 _ONE_HOST_RANKS = 8
 """More ranks than this without a word on hosts are not known to be on one host, nor on several."""
@@ -413,18 +419,28 @@ def _mpi_reach(script: Script, found: Sequence[Option], rest: Rest) -> tuple[For
         word.text in {"-genv", "-env"} for word in rest
     )
     forwards = Forwards.ALL if hydra and not {"genvlist", "genvnone", "envlist", "envnone"} & given.keys() else None
-    hosts = next((given[name] for name in ("H", "host", "hosts") if name in given), None)
-    nodes = script.nodes
-    if hosts and HOLE not in hosts:
-        hosted = {host.partition(":")[0] for host in hosts.split(",") if host}
-        nodes = len(hosted)
-    listed = bool({"hostfile", "machinefile", "f", "default-hostfile"} & given.keys())
+    hosts = next((option for option in found if option.name.lstrip("-") in _HOSTS), None)
+    nodes, several = _hosts_told(script, hosts) if hosts else (None, False)
+    nodes = nodes or script.nodes
+    listed = several or bool({"hostfile", "machinefile", "f", "default-hostfile"} & given.keys())
     ranks = first_number(found, "-np", "-n", "--np", "--n", "-c")
     per_node = first_number(found, "-N", "-npernode", "--npernode", "-ppn", "--N")
     if nodes is None and ranks and per_node:
         nodes = -(-ranks // per_node)
     remote = (nodes or 0) > 1 or (nodes is None and listed)
     return forwards or Forwards.NAMED, remote, nodes
+
+
+def _hosts_told(script: Script, option: Option) -> tuple[int | None, bool]:
+    """Return how many hosts an option names, and where only the running shell knows, whether that is a list of them."""
+    written = script.text[option.value_start : option.value_end].strip("\"'")
+    held = _HELD_HOSTS.fullmatch(written)
+    texts = {value.text.partition("=")[2] for value, _ in script.values.get(held[1], ())} if held else {option.value or ""}
+    counts = {len({host.partition(":")[0] for host in text.split(",") if host}) for text in texts if HOLE not in text}
+    if texts and len(counts) == 1 and not any(HOLE in text for text in texts):
+        return counts.pop(), False
+    several = "," in written.partition("$(")[0] or _LIST_OF_HOSTS.match(written) is not None
+    return None, several
 
 
 def _slurm(script: Script, rest: Rest, command: Command) -> Rest:

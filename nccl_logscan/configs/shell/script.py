@@ -317,15 +317,18 @@ class Script:
     def _splice(self, words: Iterable[Word], out: list[Word], inside: frozenset[str]) -> None:
         for word in words:
             definitions = self.values.get(word.ref) if word.ref is not None else None
-            if definitions is None or word.ref in inside or len(inside) > _NESTING_LIMIT or len(out) > _SPLICE_LIMIT:
+            if definitions is not None and word.ref in inside:
+                # CMD="$CMD -x NAME": what it held before is put in already.
+                continue
+            if definitions is None or len(inside) > _NESTING_LIMIT or len(out) > _SPLICE_LIMIT:
                 out.append(word)
                 continue
             found = False
             first = not out
             for value, unit in definitions[:_DEFINITIONS_LIMIT]:
-                if first and found:
+                if first and found and not self._appends(value, str(word.ref)):
                     # What begins a command is one of the definitions, of the branches of an if: the first will do.
-                    break
+                    continue
                 if value.items is None and self.text[word.start] == '"':
                     continue
                 if self.spliced_words > _SPLICES_LIMIT:
@@ -338,6 +341,10 @@ class Script:
                     self._splice(parts, out, inside | {str(word.ref)})
             if not found:
                 out.append(word)
+
+    def _appends(self, value: Word, name: str) -> bool:
+        """Return whether a definition adds to what the variable holds: NAME+=..., NAME="$NAME ..."."""
+        return value.text.startswith(f"{name}+=") or _begins_with(self.text[value.start : value.end], name)
 
     def literal(self, word: Word) -> str:
         """Return a word's text, or that of the variable that it is where this has one value in the whole script."""
@@ -420,6 +427,12 @@ class Script:
             for word in command.words:
                 if self.assigns(word):
                     self.assign(word, Form.ENV_FILE)
+
+
+def _begins_with(assignment: str, name: str) -> bool:
+    """Whether the value of an assignment, as written, begins with the variable itself."""
+    value = assignment[len(name) + 1 :].lstrip("\"'(")
+    return value.startswith((f"${{{name}}}", f"${{{name}[")) or bool(re.match(rf"\${name}(?!\w)", value))
 
 
 def _unescaped(text: str, offsets: Sequence[int], escapable: str, quotes: str) -> Unit:
