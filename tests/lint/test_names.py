@@ -108,3 +108,18 @@ def test_any_name_gets_an_answer(name):
 
     assert real is None or real in catalogue().variables
     assert is_own(f"NCCL_{name}_ARGS")
+
+
+def test_a_misspelt_name_that_was_removed_is_told_as_both(lint_script):
+    (remark,) = lint_script("export NCCL_WORK_FIFO_DEPT=65536", "torchrun train.py")
+
+    assert remark.check is Check.MISSPELT
+    assert "NCCL_WORK_FIFO_DEPTH" in remark.problem
+    assert "2.22.3 and later do not read" in remark.problem
+    assert not remark.fix
+
+
+def test_a_misspelt_name_that_the_version_in_use_reads_is_mended(mend):
+    text = "#!/bin/bash\nexport NCCL_WORK_FIFO_DEPT=65536\ntorchrun train.py\n"
+
+    assert "NCCL_WORK_FIFO_DEPTH=65536" in mend("run.sh", text, nccl="2.19.3")

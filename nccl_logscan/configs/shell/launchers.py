@@ -27,6 +27,7 @@ from nccl_logscan.configs.shell.launcher_options import (
     take_variables,
     with_value,
 )
+from nccl_logscan.configs.shell.mpi_hosts import hosts_told
 from nccl_logscan.configs.shell.program_args import take_program
 from nccl_logscan.configs.shell.remote_launchers import REMOTE_HANDLERS
 from nccl_logscan.configs.shell.script import Script
@@ -38,14 +39,6 @@ Handler = Callable[[Script, Rest, Command], Rest]
 
 _STEPS_LIMIT = 20
 _HOSTS = frozenset({"H", "host", "hosts"})
-_HELD_HOSTS = re.compile(r"\$\{?(\w+)\}?", re.ASCII)
-# $HOSTS, ${NODE_LIST}, $(scontrol show hostnames | paste -sd,); $HOST and $(hostname) are one.
-_LIST_OF_HOSTS = re.compile(
-    r"\$\{?[\w:-]*(?:hosts|nodes|servers|workers|machines|list)\w*\}?|\$\(.*\b(?:paste|tr|join|scontrol)\b", re.IGNORECASE | re.ASCII
-)
-_LOCAL = frozenset({"localhost", "127.0.0.1"})
-_ONE_HOST_RANKS = 8
-"""More ranks than this without a word on hosts are not known to be on one host, nor on several."""
 
 _ALL_NAMES = frozenset({"ALL", "all"})
 _PASSED_BY_MPI = frozenset({"OMPI_*", "PMIX_*"})
@@ -420,7 +413,7 @@ def _mpi_reach(script: Script, found: Sequence[Option], rest: Rest) -> tuple[For
     )
     forwards = Forwards.ALL if hydra and not {"genvlist", "genvnone", "envlist", "envnone"} & given.keys() else None
     hosts = next((option for option in found if option.name.lstrip("-") in _HOSTS), None)
-    nodes, several = _hosts_told(script, hosts) if hosts else (None, False)
+    nodes, several = hosts_told(script, hosts) if hosts else (None, False)
     nodes = nodes or script.nodes
     listed = several or bool({"hostfile", "machinefile", "f", "default-hostfile"} & given.keys())
     ranks = first_number(found, "-np", "-n", "--np", "--n", "-c")
@@ -429,18 +422,6 @@ def _mpi_reach(script: Script, found: Sequence[Option], rest: Rest) -> tuple[For
         nodes = -(-ranks // per_node)
     remote = (nodes or 0) > 1 or (nodes is None and listed)
     return forwards or Forwards.NAMED, remote, nodes
-
-
-def _hosts_told(script: Script, option: Option) -> tuple[int | None, bool]:
-    """Return how many hosts an option names, and where only the running shell knows, whether that is a list of them."""
-    written = script.text[option.value_start : option.value_end].strip("\"'")
-    held = _HELD_HOSTS.fullmatch(written)
-    texts = {value.text.partition("=")[2] for value, _ in script.values.get(held[1], ())} if held else {option.value or ""}
-    counts = {len({host.partition(":")[0] for host in text.split(",") if host}) for text in texts if HOLE not in text}
-    if texts and len(counts) == 1 and not any(HOLE in text for text in texts):
-        return counts.pop(), False
-    several = "," in written.partition("$(")[0] or _LIST_OF_HOSTS.match(written) is not None
-    return None, several
 
 
 def _slurm(script: Script, rest: Rest, command: Command) -> Rest:
