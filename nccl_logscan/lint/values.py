@@ -15,7 +15,8 @@ from nccl_logscan.lint.model import Check, Remark, Severity
 _AMOUNT = re.compile(r"(\d{1,15}) ?([A-Za-z]{1,7})")
 _TEMPLATE = re.compile(r"\$[{(A-Za-z_]|\{\{|<[A-Za-z_ -]+>|@[A-Za-z_]+@|%\([A-Za-z_]+\)")
 _NAME = re.compile(r"_{0,2}[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+_{0,2}")
-_WORD = re.compile(r"[A-Za-z][A-Za-z _-]{0,40}")
+# Without an underscore, which the names of what is to be filled in have: your_tasks_per_node.
+_WORD = re.compile(r"(?!your|my)[A-Za-z][A-Za-z -]{0,40}", re.IGNORECASE)
 # What stands for no value, or for one that is found out, in one framework or another.
 _NEUTRAL = frozenset({"none", "null", "auto", "inf", "infinity", "nan", "max", "unlimited", "default", "true", "false"})
 _YES, _NO = frozenset({"true", "yes", "on", "y", "t"}), frozenset({"false", "no", "off", "n", "f"})
@@ -124,6 +125,8 @@ def _wanted(domain: Domain) -> str:
         return _one_of(choices)
     if domain.form not in {Form.INTEGER, Form.NUMBER}:
         return "a value of another form"
+    if domain.unit == "port":
+        return f"a port{_bounds(domain)}"
     kind = "a whole number" if domain.form is Form.INTEGER else "a number"
     unit = f" of {domain.unit}" if domain.unit else ""
     special = f", or {_one_of(domain.special)}" if domain.special else ""
