@@ -228,7 +228,7 @@ class Script:
         if launch.program in _MPI and (self._in_slurm or launch.nodes == 1):
             # Under Slurm mpirun's daemons are started by srun, which hands the whole environment over.
             return False
-        if not launch.names and self._hands_over_what_is_set:
+        if self._hands_over_what_is_set:
             return False
         return _UNTOLD.search(self._code, launch.span.start, launch.span.end) is None
 

@@ -38,6 +38,8 @@ _SHORT = 6
 _WORDS = 3
 """A name of fewer words says too little for one to be left out of it: NCCL_IFNAME may be anything."""
 _LONGEST_WORD = 8
+_SHORTEST_STEM = 3
+"""Letters of a word that stand for all of it: CONN for CONNECTION."""
 
 
 @lru_cache(16_384)
@@ -46,13 +48,22 @@ def meant(name: str) -> str | None:
 
     `NCCL_ALGOS` was meant to be NCCL_ALGO, `NCCL_ARGS` was not, although it is as near.
     """
-    if not looks_meant(name) or is_own(name):
+    if not looks_meant(name):
         return None
     upper, known = name.upper(), catalogue()
+    if is_own(name):
+        # NCCL_VERSION is anybody's, NCCL_IB_ROCE_VERSION has the words of one name alone.
+        return _word_left_out(name, known) if name.count("_") >= _WORDS and not _FOREIGN.match(upper) else None
     if upper != name:
         # The environment tells upper from lower case; a name in lower case is a program's own where it is not the same.
         return upper if upper in known.variables else None
-    return _same_words(name, known) or _other_prefix(name, known) or _near(name, known) or _word_left_out(name, known)
+    return (
+        _same_words(name, known)
+        or _other_prefix(name, known)
+        or _near(name, known)
+        or _word_left_out(name, known)
+        or _shortened(name, known)
+    )
 
 
 def looks_meant(name: str) -> bool:
@@ -88,6 +99,26 @@ def _word_left_out(name: str, known: Catalogue) -> str | None:
     longer = (real for real in known.variables if len(name) < len(real) <= len(name) + _LONGEST_WORD)
     found = [real for real in longer if _has_one_more(real.split("_"), words)]
     return found[0] if len(found) == 1 else None
+
+
+def _shortened(name: str, known: Catalogue) -> str | None:
+    """NCCL_IB_QPS_PER_CONN → NCCL_IB_QPS_PER_CONNECTION, where the words of only one name begin so."""
+    words = name.split("_")
+    if len(words) < _WORDS or len(words[-1]) < _SHORTEST_STEM:
+        return None
+    found = [
+        real
+        for real, variable in known.variables.items()
+        if real.startswith(words[0]) and variable.verified and _begin_alike(words, real.split("_"))
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _begin_alike(words: list[str], longer: list[str]) -> bool:
+    if len(words) != len(longer):
+        return False
+    pairs = zip(words, longer, strict=True)
+    return all(real == word or (len(word) >= _SHORTEST_STEM and real.startswith(word)) for word, real in pairs)
 
 
 def _has_one_more(longer: list[str], words: list[str]) -> bool:

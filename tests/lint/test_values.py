@@ -165,3 +165,14 @@ def test_the_last_release_with_a_value_is_told_from_the_next(lint_files):
 
     assert lint_files({"ds_config.json": text}, deepspeed="0.14.0") == ()
     assert [remark.check for remark in lint_files({"ds_config.json": text}, deepspeed="0.14.2")] == [Check.BAD_VALUE]
+
+
+@pytest.mark.parametrize(("medium", "checks"), [("memory", [Check.BAD_VALUE]), ("Memory", []), ("HugePages-2Mi", [])])
+def test_a_field_of_a_pod_is_known_in_any_kind_of_object(lint_files, medium, checks):
+    text = "apiVersion: v1\nkind: Pod\nspec:\n  volumes:\n  - name: shm\n    emptyDir: {medium: MEDIUM}\n"
+    job = "apiVersion: batch/v1\nkind: Job\nspec:\n  template:\n    spec:\n      volumes:\n"
+    job += "      - name: shm\n        emptyDir: {medium: MEDIUM}\n"
+
+    for manifest in (text, job):
+        remarks = lint_files({"pod.yaml": manifest.replace("MEDIUM", medium)})
+        assert [remark.check for remark in remarks] == checks
