@@ -1,22 +1,28 @@
 """Expressions behind the literals that they need: the cheap question before the dear one.
 
 The literals are proved from the expressions, never written beside them: a list kept by hand falls behind the
-expression that someone extends, and a line that does not pass it is lost without a sign.
+expression that someone extends, and a line that does not pass it is lost without a sign. `gate.json` holds proofs that
+`tools/gates.py` has made, by the expression itself: one that was changed is not found there and is proved anew.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
 
 from ahocorasick_rs import AhoCorasick
 
-from nccl_logscan.literals import required_literals
+from nccl_logscan.literals import Needed, required_literals
 
 _MOST = 400
 """An automaton looks for any number of literals in one pass; the bound only keeps it small."""
 _FEW = 16
 """So many literals are found sooner one by one than by an automaton, whose call alone costs ten of them."""
+SHIPPED = Path(__file__).with_name("gate.json")
+"""The proofs that are shipped; without the file all are made when the program starts, which takes 30 ms."""
 _FOLDED_TO_ASCII = frozenset("\u0130\u0131\u017f\u212a")
 """The letters outside of ASCII that `re.IGNORECASE` takes for i, s and k (documented with that flag)."""
 
@@ -31,7 +37,7 @@ class Gate:
 
     def __init__(self, *expressions: re.Pattern[str]) -> None:
         self._expressions = expressions
-        needed = [required_literals(expression.pattern, expression.flags, most=_MOST) for expression in expressions]
+        needed = [_shipped().get(key_of(expression)) or proof_of(expression) for expression in expressions]
         self._folded = any(literals.folded for literals in needed)
         self._keys = tuple(
             (text.lower() if self._folded else text, expression)
@@ -78,6 +84,25 @@ class Gate:
             # Half of a surrogate pair, which no decoded input holds but a caller's string can.
             return None
         return text.lower() if self._folded else text
+
+
+def key_of(expression: re.Pattern[str]) -> str:
+    """Return under what an expression's proof is shipped: all that the proof is made of."""
+    return f"{expression.flags} {expression.pattern}"
+
+
+def proof_of(expression: re.Pattern[str]) -> Needed:
+    """Return the literals of which each match of an expression contains one."""
+    return required_literals(expression.pattern, expression.flags, most=_MOST)
+
+
+@cache
+def _shipped() -> Mapping[str, Needed]:
+    try:
+        entries = json.loads(SHIPPED.read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return {key: Needed(tuple(texts), folded) for key, (texts, folded) in entries.items()}
 
 
 def _first_match(expressions: Iterable[re.Pattern[str]], text: str) -> re.Match[str] | None:

@@ -15,9 +15,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import BinaryIO, Protocol, TypeVar
+from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeVar
 
-from nccl_logscan.catalogue.load import catalogue
 from nccl_logscan.diagnosis.attempts import Attempts
 from nccl_logscan.diagnosis.clocks import Clocks
 from nccl_logscan.diagnosis.detectors import DETECTORS, Detector
@@ -42,10 +41,6 @@ from nccl_logscan.events.model import Event
 from nccl_logscan.lines import Peeler
 from nccl_logscan.position import Position
 from nccl_logscan.recorder.read import DumpError, read_dump
-from nccl_logscan.remedy.circumstances import Circumstances
-from nccl_logscan.remedy.files import judged, read_configs, syntaxes_of
-from nccl_logscan.remedy.found import is_of_another_job, sets_a_job_up
-from nccl_logscan.remedy.plan import make_plan
 from nccl_logscan.report.redact import holds_no_secret
 from nccl_logscan.rulebook.load import builtin_rulebook
 from nccl_logscan.rulebook.rule import Rulebook
@@ -54,6 +49,10 @@ from nccl_logscan.sources.beside import configs_beside, given_configs
 from nccl_logscan.sources.line_source import LineSource, TextSource
 from nccl_logscan.sources.raw import RawLine
 from nccl_logscan.taxonomy import Role
+
+if TYPE_CHECKING:
+    from nccl_logscan.configs.model import Config
+    from nccl_logscan.diagnosis.verdict import Diagnosis, JudgedSetting, PlannedStep
 
 _MEMO = 4_096
 _PROGRESS_LINES = 16_384
@@ -323,21 +322,21 @@ class _Run:
         unexplained = not all(self.endings.went_on_after(*last) for last in self.unclaimed.last.items())
         diagnosis = diagnose(scene, torn=torn, unexplained=unexplained)
         job = self.job.conclude()
-        around = _circumstances(job, files)
+        configs = _configs_of(files, job)
         return ScanResult(
             diagnosis=diagnosis,
             findings=findings,
-            plan=make_plan(diagnosis, around),
+            plan=_plan(diagnosis, job, configs, files),
             timeline=self.timeline.conclude(findings, self.identity, self.clocks),
             standings=self._hang().standings(self.identity, scene.recordings),
             job=job,
             coverage=self._coverage(_logs_among(sources), time.perf_counter() - started),
             unclaimed=self.unclaimed.conclude(),
-            inputs=tuple(_inputs(sources, files, around)),
-            notes=(*_remarks_on(files, sources, around), *self._notes(sources)),
+            inputs=tuple(_inputs(sources, files, configs)),
+            notes=(*_remarks_on(files, sources, configs), *self._notes(sources)),
             rulebook_digest=self.rulebook.digest,
             rules_used={finding.rule.id: finding.rule for finding in findings},
-            judged=judged(job, around.configs, holds_no_secret),
+            judged=_judged(job, configs),
         )
 
     def _scene(self) -> Scene:
@@ -423,10 +422,10 @@ def _nothing_to_judge(sources: Sequence[LineSource]) -> InputError:
     )
 
 
-def _remarks_on(files: _Files, sources: Sequence[LineSource], around: Circumstances) -> Iterator[str]:
+def _remarks_on(files: _Files, sources: Sequence[LineSource], configs: tuple[Config, ...]) -> Iterator[str]:
     """Yield what is odd about files that were given as configuration."""
     inputs = {source.name for source in sources}
-    read = {config.name for config in around.configs}
+    read = {config.name for config in configs}
     yield from (f"{name} is one of the logs: no settings were looked for in it" for name in files.logs)
     for file in files.named:
         if file.note is not None and file.name not in inputs:
@@ -435,14 +434,42 @@ def _remarks_on(files: _Files, sources: Sequence[LineSource], around: Circumstan
             yield f"{file.name} is of no kind of configuration file that is known: no settings were looked for in it"
 
 
-def _circumstances(job: Job, files: _Files) -> Circumstances:
+# What reads files and advises is imported where there is a file or something to advise on: a healthy log has neither.
+
+
+def _configs_of(files: _Files, job: Job) -> tuple[Config, ...]:
     """Read the configuration files; of those that were only found such are kept as set this job up."""
-    named, found = (read_configs(_whole(sources)) for sources in (files.named, files.found))
+    named, found = _whole(files.named), _whole(files.found)
+    if not named and not found:
+        return ()
+    from nccl_logscan.catalogue.load import catalogue  # noqa: PLC0415
+    from nccl_logscan.remedy.files import read_configs  # noqa: PLC0415
+    from nccl_logscan.remedy.found import is_of_another_job, may_set_a_job_up, sets_a_job_up  # noqa: PLC0415
+
     known = catalogue()
-    own = [config for config in found if sets_a_job_up(config, known) and not is_of_another_job(config, job)]
-    configs = (*named, *own)
-    names = frozenset(config.name for config in found)
-    return Circumstances(job, configs, syntaxes_of(configs), known, holds_no_secret, names)
+    likely = read_configs({name: data for name, data in found.items() if may_set_a_job_up(data, known)})
+    own = (config for config in likely if sets_a_job_up(config, known) and not is_of_another_job(config, job))
+    return (*read_configs(named), *own)
+
+
+def _plan(diagnosis: Diagnosis, job: Job, configs: tuple[Config, ...], files: _Files) -> tuple[PlannedStep, ...]:
+    if diagnosis.finding is None:
+        return ()
+    from nccl_logscan.remedy.circumstances import Circumstances  # noqa: PLC0415
+    from nccl_logscan.remedy.files import syntaxes_of  # noqa: PLC0415
+    from nccl_logscan.remedy.plan import make_plan  # noqa: PLC0415
+
+    found = frozenset(source.name for source in files.found)
+    around = Circumstances(job, configs, syntaxes_of(configs), may_show=holds_no_secret, found=found)
+    return make_plan(diagnosis, around)
+
+
+def _judged(job: Job, configs: tuple[Config, ...]) -> tuple[JudgedSetting, ...]:
+    if not configs and not job.settings:
+        return ()
+    from nccl_logscan.remedy.files import judged  # noqa: PLC0415
+
+    return judged(job, configs, holds_no_secret)
 
 
 def _whole(sources: Sequence[LineSource]) -> Mapping[str, bytes]:
@@ -451,8 +478,8 @@ def _whole(sources: Sequence[LineSource]) -> Mapping[str, bytes]:
     return {source.name: content for source, content in read if source.note is None}
 
 
-def _inputs(sources: Sequence[LineSource], files: _Files, around: Circumstances) -> Iterator[ScannedInput]:
-    lines = {config.name: config.data.count(b"\n") for config in around.configs}
+def _inputs(sources: Sequence[LineSource], files: _Files, configs: tuple[Config, ...]) -> Iterator[ScannedInput]:
+    lines = {config.name: config.data.count(b"\n") for config in configs}
     shown = [*sources, *files.named, *(source for source in files.found if source.name in lines)]
     for source in {source.name: source for source in shown}.values():
         count = lines.get(source.name, source.lines_read)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import pkgutil
 import re
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from nccl_logscan.events import dialects
 from nccl_logscan.events.dialects import c10, torch_elastic, torch_process_group
-from nccl_logscan.gate import Gate
+from nccl_logscan.gate import SHIPPED, Gate, key_of, proof_of
 from nccl_logscan.lines import tear
 from nccl_logscan.literals import required_literals
 from nccl_logscan.report import redact
@@ -127,3 +128,19 @@ def test_what_an_agent_of_torchrun_says_passes_its_literals(text):
 def test_a_missed_barrier_passes_its_literals(text):
     assert "monitoredBarrier" in text
     assert any(words in text for words in torch_process_group._BARRIER)
+
+
+def test_a_shipped_proof_is_that_of_its_expression():
+    shipped = json.loads(SHIPPED.read_text("utf-8"))
+    assert len(shipped) > 100
+    for key, (texts, folded) in shipped.items():
+        flags, _, pattern = key.partition(" ")
+        expression = re.compile(pattern, int(flags))
+        assert key_of(expression) == key
+        assert proof_of(expression) == (tuple(texts), folded)
+
+
+def test_a_gate_whose_expressions_no_file_has_proofs_for_is_proved_anew():
+    gate = Gate(re.compile("never shipped [0-9]+ times"))
+    assert gate.admits("never shipped 12 times")
+    assert not gate.admits("ever shipped")

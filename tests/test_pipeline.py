@@ -435,3 +435,13 @@ def test_a_named_file_of_no_known_kind_is_told(tmp_path):
     result = scan([str(tmp_path / "job.log")], options=Options(configs=(str(tmp_path / "launch"),)))
 
     assert [note for note in result.notes if "of no kind of configuration file" in note]
+
+
+def test_a_diff_is_for_git_in_the_folder_where_the_scan_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "job.log").write_text(NO_INTERFACE)
+    (tmp_path / "train.sh").write_text(SCRIPT)
+    for name in ("train.sh", "./train.sh", str(tmp_path / "train.sh")):
+        result = scan(["job.log"], options=Options(configs=(name,)))
+        [diff, *_] = [step.diff for step in result.plan if step.diff]
+        assert diff.startswith("--- a/train.sh\n")

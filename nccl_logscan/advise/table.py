@@ -11,7 +11,7 @@ from nccl_logscan.advise.applies import Applies, read_applies
 from nccl_logscan.advise.run import Run, read_table
 from nccl_logscan.catalogue.load import catalogue
 from nccl_logscan.catalogue.model import Kind, Reader
-from nccl_logscan.catalogue.versions import version
+from nccl_logscan.catalogue.versions import reads
 
 
 class Mark(StrEnum):
@@ -123,11 +123,7 @@ def exists(row: Row, run: Run) -> bool:
     if variable is None:
         return True
     used = {Reader.NCCL: run.nccl, Reader.TORCH: run.torch}.get(variable.reader)
-    if used is None:
-        return True
-    too_old = variable.since is not None and version(used) < version(variable.since)
-    gone = variable.removed_in is not None and version(used) >= version(variable.removed_in)
-    return not (too_old or gone)
+    return used is None or reads(variable, used)
 
 
 def _place(entry: dict[str, Any]) -> Place:

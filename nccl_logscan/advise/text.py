@@ -5,10 +5,11 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from nccl_logscan.advise.memory import FAILURE_SOURCE, INTERVAL_SOURCE, Memory
+from nccl_logscan.advise.memory import FAILURE_SOURCE, GPU_HOURS_PER_FAILURE, INTERVAL_SOURCE, Memory
 from nccl_logscan.advise.run import Run
 from nccl_logscan.advise.table import Advice, Mark
 from nccl_logscan.advise.view import SIZE_DECIDES, Advised
+from nccl_logscan.catalogue.model import Kind
 
 _HEADINGS = {
     Mark.NEEDED: "NEEDED",
@@ -101,7 +102,7 @@ def _count(params: int) -> str:
 def _advice(advice: Advice, usual_where: str, width: int) -> Iterator[str]:
     row = advice.row
     value = " or ".join(row.bad) if row.mark is Mark.HARMFUL else row.value
-    joint = "=" if row.kind == "env" and " " not in value else " "
+    joint = "=" if row.kind is Kind.ENV and " " not in value else " "
     yield from _wrapped(f"{row.setting}{joint}{value}" if value else row.setting, width, _INDENT)
     if advice.provided:
         yield from _field("if", ", ".join(advice.provided), width, _INDENT)
@@ -142,8 +143,8 @@ def _size(memory: Memory, run: Run, width: int) -> Iterator[str]:
 
 def _estimate(memory: Memory, width: int) -> Iterator[str]:
     yield from _wrapped(
-        f"Estimate: a checkpoint with optimizer is 14 P = {memory.checkpoint:,.0f} GB. At one failure in 50,000 GPU "
-        f"hours this many GPUs fail every {_duration(memory.hours_to_failure * 3600)}.",
+        f"Estimate: a checkpoint with optimizer is 14 P = {memory.checkpoint:,.0f} GB. At one failure in "
+        f"{GPU_HOURS_PER_FAILURE:,} GPU hours this many GPUs fail every {_duration(memory.hours_to_failure * 3600)}.",
         width,
         _INDENT,
     )

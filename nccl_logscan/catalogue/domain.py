@@ -1,4 +1,4 @@
-"""Whether a value is one that the reader takes, and what it makes of another."""
+"""Whether a value is one that the reader takes, what it makes of another, and which it takes in words."""
 
 from __future__ import annotations
 
@@ -37,6 +37,37 @@ def read_as(domain: Domain, value: str) -> str | None:
         number = _leading(_DECIMAL, value, base=10)
         return None if number is None else str(number)
     return None
+
+
+def in_words(domain: Domain) -> str | None:
+    """Return which values are taken, in words that fit "takes ..."; None where the form alone says little."""
+    if domain.wanted:
+        return domain.wanted
+    choices = domain.choices or (("0", "1") if domain.form is Form.FLAG else ())
+    if domain.form is Form.LIST and choices:
+        return f"a list of {_one_of(choices)}"
+    if choices:
+        return _one_of(choices)
+    if domain.form not in {Form.INTEGER, Form.NUMBER}:
+        return None
+    if domain.unit == "port":
+        return f"a port{_bounds(domain)}"
+    kind = "a whole number" if domain.form is Form.INTEGER else "a number"
+    unit = f" of {domain.unit}" if domain.unit else ""
+    special = f", or {_one_of(domain.special)}" if domain.special else ""
+    return f"{kind}{unit}{_bounds(domain)}{special}"
+
+
+def _bounds(domain: Domain) -> str:
+    if domain.at_least is not None and domain.at_most is not None:
+        return f" from {domain.at_least:.12g} to {domain.at_most:.12g}"
+    if domain.at_least is not None:
+        return f" from {domain.at_least:.12g} on"
+    return f" up to {domain.at_most:.12g}" if domain.at_most is not None else ""
+
+
+def _one_of(choices: tuple[str, ...]) -> str:
+    return choices[0] if len(choices) == 1 else f"{', '.join(choices[:-1])} or {choices[-1]}"
 
 
 def whole_number(domain: Domain, value: str) -> int | None:

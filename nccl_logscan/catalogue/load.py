@@ -1,7 +1,8 @@
 """The shipped catalogue, read once.
 
-`data/variables.jsonl` and `data/options.jsonl` hold an entry a line, which reads in milliseconds and makes a change of
-one entry a change of one line (a variable's begins with its name); `data/practices.toml` is written by people.
+`data/variables.jsonl` and `data/options.jsonl` hold an entry a line, which makes a change of one entry a change of one
+line (a variable's begins with its name); `data/practices.toml` is written by people, and `tools/practices.py` makes
+`data/practices.jsonl` of it. Entries are made of their lines when they are first asked for: a run looks at a few dozen.
 
 An option that is a variable leaves out what the variable's line says: its domain, its default, since when it is read.
 It says one of them only where its framework differs (verl sets another default for its workers).
@@ -11,15 +12,11 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib import resources
-from typing import Any
-
-from rapidfuzz import process
-from rapidfuzz.distance import OSA
+from pathlib import Path
+from typing import Any, TypeVar, overload
 
 from nccl_logscan.catalogue.domain import takes
 from nccl_logscan.catalogue.model import (
@@ -44,8 +41,15 @@ _TELLING = 11
 """Letters from which a name that others read is one to propose: NODE_RANKS is no misspelt LOCAL_RANK."""
 _HEAD = '{"name": "'
 """What a variable's line begins with."""
+_NAMES = re.compile(r'"names": \[((?:"[^"\\]*"(?:, )?)*)\]')
+_WORD = re.compile(r"[A-Za-z_]\w*(?:-\w+)*", re.ASCII)
+_QUOTED = re.compile(r'"([^"]*)"')
+_DATA = Path(__file__).with_name("data")
+_MOST = 16_384
 _SHORT = 5
 """Up to so many letters after the prefix it is one: a script's own NCCL_ENV is no NCCL_NET, NCCL_PORT no NCCL_PROTO."""
+
+_Entry = TypeVar("_Entry")
 
 
 @dataclass(frozen=True)
@@ -54,28 +58,57 @@ class Catalogue:
 
     variables: Mapping[str, Variable]
 
-    @cached_property
+    @property
     def options(self) -> tuple[Option, ...]:
-        """Every option; read when first asked for."""
-        return tuple(_option(entry, self.variables) for entry in _entries("options.jsonl"))
+        """Every option."""
+        return tuple(self._options)
 
-    @cached_property
+    @property
     def practices(self) -> tuple[Practice, ...]:
-        """Every practice; read when first asked for."""
-        text = _data("practices.toml")
-        return tuple(_practice(entry) for entry in tomllib.loads(text).get("practice", ()))
+        """Every practice."""
+        return tuple(self._practices)
+
+    def practices_about(self, name: str) -> tuple[tuple[int, Practice], ...]:
+        """Return the practices that speak at a setting of this name, each with its place among all."""
+        return tuple((place, self._practices[place]) for place in self._about.get(name, ()))
 
     @cached_property
-    def _by_name(self) -> Mapping[str, tuple[Option, ...]]:
-        found: dict[str, list[Option]] = {}
-        for option in self.options:
-            for name in option.names:
-                found.setdefault(written_form(name), []).append(option)
-        return {name: tuple(options) for name, options in found.items()}
+    def _options(self) -> Lines[Option]:
+        return Lines(_data("options.jsonl"), lambda line: _option(json.loads(line), self.variables))
+
+    @cached_property
+    def _practices(self) -> Lines[Practice]:
+        return Lines(_data("practices.jsonl"), lambda line: practice_of(json.loads(line)[1]))
+
+    @cached_property
+    def _about(self) -> Mapping[str, Sequence[int]]:
+        found: dict[str, list[int]] = {}
+        for place, line in enumerate(self._practices.texts):
+            found.setdefault(line[2 : line.index('"', 2)], []).append(place)
+        return found
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, Sequence[int]]:
+        """The places of the options that have a name."""
+        found: dict[str, list[int]] = {}
+        for place, line in enumerate(self._options.texts):
+            for name in _names_in(line):
+                found.setdefault(written_form(name), []).append(place)
+        return found
 
     def variable(self, name: str) -> Variable | None:
         """Return the variable of this exact name, or else the family that it belongs to (UCX_TLS: UCX_*)."""
-        return self.variables.get(name) or self._family(name)
+        found = self._looked_up
+        if name not in found:
+            if len(found) >= _MOST:
+                found.clear()
+            found[name] = self.variables.get(name) or self._family(name)
+        return found[name]
+
+    @cached_property
+    def _looked_up(self) -> dict[str, Variable | None]:
+        """What `variable` has found."""
+        return {}
 
     def _family(self, name: str) -> Variable | None:
         if not name.startswith(self._families):
@@ -86,13 +119,18 @@ class Catalogue:
     def _families(self) -> tuple[str, ...]:
         return tuple(name[:-1] for name in self.variables if name.endswith("*"))
 
+    @cached_property
+    def option_words(self) -> frozenset[str]:
+        """The last word of each name of an option, with _ for -: without it no file makes that setting."""
+        return frozenset(_last_part(name) for line in self._options.texts for name in _names_in(line))
+
     def options_called(self, name: str, framework: str | None = None) -> tuple[Option, ...]:
         """Return the options that may be written so; of one framework, where one is named.
 
         Calls are found by their last name: `torch.distributed.init_process_group(timeout=...)` is
         `init_process_group(timeout=)`.
         """
-        found = self._by_name.get(written_form(name), ())
+        found = (self._options[place] for place in self._by_name.get(written_form(name), ()))
         return tuple(option for option in found if framework in {None, option.framework})
 
     def of_concept(self, concept: str) -> tuple[Option, ...]:
@@ -100,7 +138,9 @@ class Catalogue:
 
         What may be advised comes first: dead, harmful and unverified options follow, for they are known and no advice.
         """
-        found = (option for option in self.options if option.concept == concept)
+        mark = f'"concept": {json.dumps(concept)}'
+        lines = (self._options[place] for place, line in enumerate(self._options.texts) if mark in line)
+        found = (option for option in lines if option.concept == concept)
         return tuple(sorted(found, key=lambda option: (option.dead, option.harmful, not option.verified)))
 
     @cached_property
@@ -118,9 +158,37 @@ class Catalogue:
         """
         if self._family(name):
             return None
+        from rapidfuzz import process  # noqa: PLC0415 - most runs meet no name that is not known
+        from rapidfuzz.distance import OSA  # noqa: PLC0415
+
         near = 1 if len(name.partition("_")[2]) <= _SHORT else _NEAR
         found = process.extractOne(name, self._names, scorer=OSA.distance, score_cutoff=near)
         return found[0] if found else None
+
+
+class Lines(Sequence[_Entry]):
+    """Entries by their places, each made of its line when first asked for. `texts` are the lines."""
+
+    def __init__(self, text: str, made_of: Callable[[str], _Entry]) -> None:
+        self.texts = text.splitlines()
+        self._made_of = made_of
+        self._made: dict[int, _Entry] = {}
+
+    @overload
+    def __getitem__(self, place: int) -> _Entry: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[_Entry]: ...
+
+    def __getitem__(self, place: int | slice) -> _Entry | Sequence[_Entry]:
+        if isinstance(place, slice):
+            return [self[each] for each in range(*place.indices(len(self.texts)))]
+        if place not in self._made:
+            self._made[place] = self._made_of(self.texts[place])
+        return self._made[place]
+
+    def __len__(self) -> int:
+        return len(self.texts)
 
 
 class VariableLines(Mapping[str, Variable]):
@@ -176,11 +244,20 @@ def written_form(name: str) -> str:
 
 
 def _data(name: str) -> str:
-    return (resources.files("nccl_logscan.catalogue") / "data" / name).read_text("utf-8")
+    return (_DATA / name).read_text("utf-8")
 
 
-def _entries(name: str) -> Iterator[dict[str, Any]]:
-    return (json.loads(line) for line in _data(name).splitlines() if line)
+def _last_part(name: str) -> str:
+    """`--a-b` → a_b; `fp16.enabled` → enabled; `a.f(x=)` → f; + (Hydra's mark) → +."""
+    [*_, last] = _WORD.findall(name.partition("(")[0]) or [name]
+    return str(last).replace("-", "_")
+
+
+def _names_in(line: str) -> tuple[str, ...]:
+    """Return an option's names, of its line alone."""
+    found = _NAMES.search(line)
+    # Names hold no quotes; were there any, the line would be read whole.
+    return tuple(_QUOTED.findall(found[1])) if found else tuple(json.loads(line)["names"])
 
 
 def _variable(entry: dict[str, Any]) -> Variable:
@@ -235,7 +312,8 @@ def _domain(entry: dict[str, Any]) -> Domain:
     )
 
 
-def _practice(entry: dict[str, Any]) -> Practice:
+def practice_of(entry: Mapping[str, Any]) -> Practice:
+    """Return the practice of an entry as `practices.toml` has it."""
     lists = {name: tuple(entry.get(name, ())) for name in ("hits", "misses")}
     return Practice(**{**entry, **lists, "when": tuple(_conditions(entry["when"]))})
 

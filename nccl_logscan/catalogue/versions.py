@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from nccl_logscan.catalogue.model import Variable
+
 _NUMBERS = re.compile(r"\d{1,9}(?:\.\d{1,9}){0,5}")
 _BOUND = re.compile(r"(>=|<=|==|<|>)\s*v?([\d.]+)")
 
@@ -32,9 +34,18 @@ def within(text: str, wanted: str) -> bool:
     return all(_holds(text, sign, bound) for sign, bound in _BOUND.findall(wanted))
 
 
-def up_to(text: str, last: str) -> bool:
-    """Return whether a version is `last` or an earlier one: "0.14" stands for all its releases, "0.14.0" for itself."""
-    return _compared(text, last) <= 0
+def lies_between(text: str, since: str | None, until: str | None) -> bool:
+    """Return whether a version lies between two, both included; a bound that is "", None or no version holds always.
+
+    A bound of few numbers stands for all its releases: 2.18.5 is not after 2.18, and is after 2.18.0.
+    """
+    return version(text) >= version(since or "") and _compared(text, until or "") <= 0
+
+
+def reads(variable: Variable, in_use: str) -> bool:
+    """Return whether this version of a variable's reader has it: from `since` on, and before `removed_in`."""
+    gone = variable.removed_in
+    return lies_between(in_use, variable.since, None) and not (gone and version(in_use) >= version(gone))
 
 
 def _holds(text: str, sign: str, bound: str) -> bool:
@@ -46,7 +57,8 @@ def _holds(text: str, sign: str, bound: str) -> bool:
 
 def _compared(text: str, bound: str) -> int:
     """Return -1, 0 or 1: a version before, among or after the releases that a bound of as many numbers stands for."""
-    numbers = tuple(int(number) for number in bound.split(".") if number)
+    found = _NUMBERS.search(bound)
+    numbers = tuple(map(int, found[0].split("."))) if found else ()
     have = version(text)[: len(numbers)]
     have += (0,) * (len(numbers) - len(have))
     return (have > numbers) - (have < numbers)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from math import isnan
 from pathlib import Path
@@ -23,11 +22,11 @@ from nccl_logscan.advise.run import (
     read_params,
 )
 from nccl_logscan.advise.view import Advised, advise, as_json
+from nccl_logscan.cli.options import version_given
 from nccl_logscan.cli.stdout import printing
 from nccl_logscan.report.redact import holds_no_secret
 from nccl_logscan.report.visible import visible
 
-_VERSION = re.compile(r"(?:core_)?v?\d+(?:\.\d+){0,4}(?:[-+.\w]{0,40})?", re.ASCII)
 _BANDWIDTHS = (1.0, 10.0)
 
 
@@ -43,12 +42,6 @@ def _framework(context: click.Context, option: click.Parameter, value: str) -> F
     if found is None:
         raise click.BadParameter(f"{value!r} is not one of {', '.join(frameworks())}")
     return found
-
-
-def _version(context: click.Context, option: click.Parameter, value: str | None) -> str | None:  # noqa: ARG001 - click's
-    if value is not None and not _VERSION.fullmatch(value.strip()):
-        raise click.BadParameter(f"{value!r} is no version; write it as 2.21.5")
-    return value
 
 
 def _bandwidth(context: click.Context, option: click.Parameter, value: float | None) -> float | None:  # noqa: ARG001 - click's
@@ -78,9 +71,9 @@ Exit codes:
 @click.option("--network", type=click.Choice(NETWORKS), required=True, help="Between the nodes; none for one node.")
 @click.option("--framework", callback=_framework, required=True, metavar="NAME", help=f"{', '.join(frameworks())}.")
 @click.option("--launcher", type=click.Choice(LAUNCHERS), help="Who starts it. [default: the framework's usual one]")
-@click.option("--nccl", callback=_version, metavar="VERSION", help="NCCL's version.")
-@click.option("--torch", callback=_version, metavar="VERSION", help="PyTorch's version.")
-@click.option("--framework-version", callback=_version, metavar="VERSION", help="The framework's version.")
+@click.option("--nccl", callback=version_given, metavar="VERSION", help="NCCL's version.")
+@click.option("--torch", callback=version_given, metavar="VERSION", help="PyTorch's version.")
+@click.option("--framework-version", callback=version_given, metavar="VERSION", help="The framework's version.")
 @click.option("--precision", type=click.Choice(PRECISIONS), default="bf16", show_default=True, help="Of the training.")
 @click.option("--cloud", type=click.Choice(CLOUDS), help="The provider, where it has settings of its own.")
 @click.option(
@@ -154,7 +147,7 @@ def advise_command(
 
 def _rendered(advised: Advised, form: str) -> str:
     if form == "json":
-        return json.dumps(as_json(advised), indent=2, ensure_ascii=False) + "\n"
+        return json.dumps(as_json(advised), indent=2, ensure_ascii=True, allow_nan=False) + "\n"
     if form == "shell":
         from nccl_logscan.advise import shell  # noqa: PLC0415
 

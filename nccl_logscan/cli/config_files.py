@@ -9,17 +9,17 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from nccl_logscan.configs.model import Config
-from nccl_logscan.configs.read import SIZE_LIMIT, read_text, syntax_of
+from nccl_logscan.configs.read import KINDS_HINT, SIZE_LIMIT, read_text, syntax_of
 from nccl_logscan.errors import InputError
 from nccl_logscan.lint.gate import may_speak
+from nccl_logscan.sources import STDIN
 
-STDIN = "-"
 JOB_LIMIT = 8
 """So many named files are taken for one job's; with more of them (`*.sh`, a commit hook) each is judged by itself."""
 _PASSED_OVER = frozenset({".git", ".hg", ".svn", "__pycache__", "node_modules", ".venv", "venv", ".tox", ".mypy_cache"})
+_PIECE = 256 << 10
 _OPEN_FILES = ("/dev/", "/proc/")
 """Where a pipe is one that somebody writes to: `<(command)` of a shell."""
-_HINT = "give launch scripts, YAML, JSON, TOML, Python, Dockerfiles, .env files or nccl.conf"
 
 
 @dataclass
@@ -58,8 +58,8 @@ def find_files(names: Sequence[str], stdin_name: str, stdin: BinaryIO | None) ->
     found, together, seen = Files(), list[Config](), set[str]()
     for name in names:
         if name != STDIN and os.path.isdir(name):  # noqa: PTH112 - a Path raises for a name that is too long
-            found.loose += [file for file in _files_in(name, found.problems) if _is_new(file, seen)]
-        elif name == STDIN or _is_new(name, seen):
+            found.loose += [file for file, real in _files_in(name, found.problems) if _is_first(real, seen)]
+        elif name == STDIN or _is_first(os.path.realpath(name), seen):
             _add(found, together, *_named(name, stdin_name, stdin, found.problems), is_named=True)
     found.jobs[:] = [together] if len(together) <= JOB_LIMIT else [[config] for config in together]
     found.jobs[:] = filter(None, found.jobs)
@@ -70,7 +70,7 @@ def must_hold_something(found: Files, names: Sequence[str]) -> None:
     """Raise InputError where nothing that is known was found."""
     if not found.jobs and not found.skipped:
         told = found.problems or [f"there is no configuration file in {', '.join(names)}"]
-        raise InputError("; ".join(told), hint=_HINT)
+        raise InputError("; ".join(told), hint=KINDS_HINT)
 
 
 def _add(found: Files, job: list[Config], name: str, data: bytes | None, *, is_named: bool) -> None:
@@ -97,6 +97,7 @@ def _named(name: str, stdin_name: str, stdin: BinaryIO | None, problems: list[st
             name = stdin_name
             data = stdin.read(SIZE_LIMIT + 1) if stdin else b""
         else:
+            _must_be_no_pipe(name)
             data = _read(name)
     except (OSError, ValueError) as error:
         problems.append(f"cannot read {name}: {(getattr(error, 'strerror', None) or str(error)).lower()}")
@@ -107,11 +108,19 @@ def _named(name: str, stdin_name: str, stdin: BinaryIO | None, problems: list[st
     return name, data
 
 
-def _read(name: str) -> bytes:
+def _must_be_no_pipe(name: str) -> None:
     if stat.S_ISFIFO(os.stat(name).st_mode) and not name.startswith(_OPEN_FILES):  # noqa: PTH116 - as in _files_in
         raise ValueError("it is a pipe; hand it over as standard input")
-    with open(name, "rb") as file:  # noqa: PTH123 - as in _files_in
-        return file.read(SIZE_LIMIT + 1)
+
+
+def _read(name: str) -> bytes:
+    """Return a file's bytes, of one that is too long a few more than SIZE_LIMIT."""
+    # Unbuffered, and piece by piece: read(SIZE_LIMIT) sets 8 MiB aside for each file.
+    with open(name, "rb", buffering=0) as file:  # noqa: PTH123 - a Path a file would cost more than its bytes' check
+        data = file.read(_PIECE)
+        while len(data) <= SIZE_LIMIT and (more := file.read(_PIECE)):
+            data += more
+    return data
 
 
 # --- folders ---------------------------------------------------------------------------------------------------
@@ -132,30 +141,51 @@ def examine(names: Sequence[str], found: Files) -> None:
             found.jobs.append(job)
 
 
-def _files_in(folder: str, problems: list[str]) -> Iterator[str]:
-    """Yield the regular files below a folder, sorted.
+def _files_in(folder: str, problems: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield the regular files below a folder, sorted, each with its real path.
 
     Links to folders are not followed: some go in circles. Nor are links to files elsewhere: who lints a folder, or has
     its files mended, means what is in it.
     """
-    inside = os.path.join(os.path.realpath(folder), "")  # noqa: PTH118 - as below
+    top = os.path.realpath(folder)
+    within = os.path.join(top, "")  # noqa: PTH118 - a Path a file would cost more than its bytes' check
+    waiting = [(folder, top)]
+    while waiting:
+        place, real = waiting.pop()
+        try:
+            with os.scandir(place) as entries:
+                inside = sorted(entries, key=lambda entry: entry.name)
+        except OSError as error:
+            problems.append(f"cannot read {error.filename}: {(error.strerror or str(error)).lower()}")
+            continue
+        for entry in inside:
+            path = os.path.realpath(entry.path) if entry.is_symlink() else _inside(real, entry)
+            if path.startswith(within) and _is_file(entry):
+                yield entry.path, path
+        folders = [entry for entry in inside if entry.name not in _PASSED_OVER and _is_folder(entry)]
+        waiting += [(entry.path, _inside(real, entry)) for entry in reversed(folders)]
 
-    def refused(error: OSError) -> None:
-        problems.append(f"cannot read {error.filename}: {(error.strerror or str(error)).lower()}")
 
-    for place, folders, names in os.walk(folder, onerror=refused):
-        folders[:] = sorted(name for name in folders if name not in _PASSED_OVER)
-        for name in sorted(names):
-            path = os.path.join(place, name)  # noqa: PTH118 - a Path a file would cost more than its bytes' check
-            if os.path.islink(path) and not os.path.realpath(path).startswith(inside):  # noqa: PTH114 - as above
-                continue
-            if os.path.isfile(path):  # noqa: PTH113 - as above
-                yield path
+def _inside(real: str, entry: os.DirEntry[str]) -> str:
+    return os.path.join(real, entry.name)  # noqa: PTH118 - a Path a file would cost more than its bytes' check
 
 
-def _is_new(name: str, seen: set[str]) -> bool:
-    """Whether the file has not been met yet, under whatever name."""
-    real = os.path.realpath(name)
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:
+        return False
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir(follow_symlinks=False)
+    except OSError:
+        return False
+
+
+def _is_first(real: str, seen: set[str]) -> bool:
+    """Whether the file of this real path has not been met yet, under whatever name."""
     if real in seen:
         return False
     seen.add(real)

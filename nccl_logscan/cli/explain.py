@@ -7,13 +7,10 @@ from pathlib import Path
 import click
 
 from nccl_logscan.catalogue.load import catalogue
-from nccl_logscan.catalogue.versions import version
-from nccl_logscan.cli.options import own_rules
+from nccl_logscan.cli.options import own_rules, rulebook_with, version_given
 from nccl_logscan.cli.stdout import printing
 from nccl_logscan.explain.find import explain
 from nccl_logscan.explain.render import as_json, as_text
-from nccl_logscan.rulebook.load import builtin_rulebook, load_rulebook
-from nccl_logscan.rulebook.where import builtin_rules
 
 
 @click.command(
@@ -35,7 +32,7 @@ Exit codes:
     context_settings={"ignore_unknown_options": True},
 )
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="NAME")
-@click.option("--nccl", metavar="VERSION", help="Answer for this version of NCCL.")
+@click.option("--nccl", callback=version_given, metavar="VERSION", help="Answer for this version of NCCL.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="How to write it.")
 @click.option("-v", "--verbose", is_flag=True, help="List every rule that speaks of it.")
 @own_rules
@@ -46,10 +43,7 @@ def explain_command(
 
     NAME is one of these; a message needs no quotes.
     """
-    if nccl is not None and not version(nccl):
-        raise click.BadParameter(f"'{nccl}' is no version", param_hint="--nccl")
     name = " ".join(words)
-    rulebook = load_rulebook([builtin_rules(), *folders]) if folders else builtin_rulebook()
-    found = explain(name, catalogue(), rulebook, nccl)
+    found = explain(name, catalogue(), rulebook_with(folders), nccl)
     with printing():
         click.echo(as_json(name, found) if form == "json" else as_text(found, verbose=verbose), nl=False)

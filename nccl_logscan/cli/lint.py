@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
 
-from nccl_logscan.cli.config_files import STDIN, Files, examine, find_files, must_hold_something
+from nccl_logscan.cli.config_files import Files, examine, find_files, must_hold_something
+from nccl_logscan.cli.options import checked_version, must_replace_none_of, version_given
 from nccl_logscan.cli.parts import judge_in_parts, processes_for
 from nccl_logscan.cli.stdout import printing
+from nccl_logscan.configs.diff import path_for_git
 from nccl_logscan.errors import InputError, OutputError
 from nccl_logscan.lint.mend import Mending, mend
 from nccl_logscan.lint.model import Check, Remark, Severity, Versions
@@ -20,26 +21,21 @@ from nccl_logscan.report.lint.mend import diff_of
 from nccl_logscan.report.lint.view import LintView, lint_view
 from nccl_logscan.report.visible import visible
 from nccl_logscan.report.write import write_atomically
+from nccl_logscan.sources import STDIN
 
 _WITH_FIXES = frozenset({"json", "sarif"})
 _CHECKS = click.Choice([check.value for check in Check])
 
 
-def _versions_of(_context: click.Context, _parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
+def _versions_of(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
     """verl=0.8 → {"verl": "0.8"}."""
     versions = {}
     for entry in given:
         name, _, in_use = entry.partition("=")
-        if not name or not any(map(str.isdigit, in_use)):
-            raise click.BadParameter(f"{entry} is not NAME=VERSION, such as verl=0.8")
-        versions[name.strip().lower().replace("_", "-")] = in_use.strip()
+        if not name or not in_use:
+            raise click.BadParameter(f"{entry!r} is not NAME=VERSION, such as verl=0.8")
+        versions[name.strip().lower().replace("_", "-")] = checked_version(in_use)
     return versions
-
-
-def _version_of(_context: click.Context, _parameter: click.Parameter, given: str | None) -> str | None:
-    if given is not None and not any(map(str.isdigit, given)):
-        raise click.BadParameter(f"{given} is no version, such as 2.21.5")
-    return given
 
 
 @click.command(
@@ -59,8 +55,8 @@ Exit codes:
   0 nothing wrong (notes at most), 1 errors or warnings, 2 usage, 3 unreadable or nothing known, 5 output""",
 )
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--nccl", metavar="VERSION", callback=_version_of, help="The NCCL version in use, such as 2.21.5.")
-@click.option("--torch", metavar="VERSION", callback=_version_of, help="The PyTorch version in use.")
+@click.option("--nccl", callback=version_given, metavar="VERSION", help="The NCCL version in use, such as 2.21.5.")
+@click.option("--torch", callback=version_given, metavar="VERSION", help="The PyTorch version in use.")
 @click.option(
     "--framework",
     "frameworks",
@@ -109,6 +105,8 @@ def lint_command(  # noqa: PLR0917 - click hands options over by name
         raise click.UsageError("--write goes with --fix" if not fix else "standard input cannot be written to")
     versions = Versions(nccl, torch, frameworks)
     found = find_files(files, stdin_name, sys.stdin.buffer if sys.stdin else None)
+    if output is not None and output != STDIN:
+        must_replace_none_of((*files, *found.loose), Path(output), "what is said of them")
     wanted = {Check(check) for check in select or list(Check)} - {Check(check) for check in ignore}
     shows_fixes = fix or form in _WITH_FIXES
     remarks = _judged(found, versions, wanted, fixes=shows_fixes, in_parts=not fix)
@@ -170,7 +168,7 @@ def _mend(
 
 
 def _print_diff(changes: Sequence[Mending]) -> None:
-    diffs = [(change.config.name, diff_of(change, _path_for_git(change.config.name))) for change in changes]
+    diffs = [(change.config.name, diff_of(change, path_for_git(change.config.name))) for change in changes]
     with printing():
         for _, diff in diffs:
             click.echo(diff.text, nl=False)
@@ -179,15 +177,6 @@ def _print_diff(changes: Sequence[Mending]) -> None:
             lines = ", ".join(map(str, diff.withheld))
             told = f"{name}: a secret stands beside the change of line {lines}, which the diff leaves out"
             click.echo(f"note: {visible(told)}; --fix --write makes it", err=True)
-
-
-def _path_for_git(name: str) -> str:
-    """Return a file's path from here, which `git apply` wants without `./`, `..` and links in it."""
-    try:
-        path = os.path.relpath(os.path.realpath(name), os.path.realpath(os.curdir))
-    except OSError:
-        return name
-    return name if Path(path).parts[:1] == (os.pardir,) else path
 
 
 def _make(change: Mending) -> None:
@@ -209,8 +198,8 @@ def _make(change: Mending) -> None:
 
 
 def _write(text: str, output: str | None, *, to_stderr: bool) -> None:
-    if output not in {None, STDIN}:
-        write_atomically(Path(str(output)), text)
+    if output is not None and output != STDIN:
+        write_atomically(Path(output), text, what="the remarks")
         return
     with printing():
         click.echo(text, nl=False, err=to_stderr)

@@ -1,10 +1,19 @@
-"""Options that several commands take."""
+"""Options that several commands take, and what is checked of them."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
+
+from nccl_logscan.rulebook.load import builtin_rulebook, load_rulebook
+from nccl_logscan.rulebook.rule import Rulebook
+from nccl_logscan.rulebook.where import builtin_rules
+from nccl_logscan.sources import STDIN
+
+_VERSION = re.compile(r"(?:core_)?v?\d+(?:\.\d+){0,4}(?:[-+.\w]{0,40})?", re.ASCII)
 
 own_rules = click.option(
     "--rules",
@@ -14,3 +23,33 @@ own_rules = click.option(
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="A folder with rules of your own, beside the built-in ones.",
 )
+
+
+def version_given(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
+    """Return a version as its project writes it: 2.21.5, v2.21.5-1, 2.7.0+cu126, core_v0.15. A callback of click's."""
+    return value if value is None else checked_version(value)
+
+
+def checked_version(text: str) -> str:
+    """Return the version without blanks around it; raises BadParameter where it is none."""
+    if not _VERSION.fullmatch(text.strip()):
+        raise click.BadParameter(f"{text!r} is no version; write it as 2.21.5")
+    return text.strip()
+
+
+def rulebook_with(folders: tuple[Path, ...]) -> Rulebook:
+    """Return the built-in rules, and those of the user's own folders beside them."""
+    return load_rulebook([builtin_rules(), *folders]) if folders else builtin_rulebook()
+
+
+def must_replace_none_of(inputs: Iterable[str], place: Path, what: str) -> None:
+    """Raise BadParameter where `what` (the report) would be written over a file that it is about."""
+    if any(_is_same_file(place, given) for given in inputs):
+        raise click.BadParameter(f"{place} is one of the inputs; {what} would replace it", param_hint="--output")
+
+
+def _is_same_file(place: Path, given: str) -> bool:
+    try:
+        return given != STDIN and place.samefile(given)
+    except OSError:
+        return False

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import multiprocessing
+import gc
 import os
+import pickle
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import BinaryIO
 
 from nccl_logscan.catalogue.load import catalogue
 from nccl_logscan.cli.config_files import Files, examine
@@ -38,14 +40,43 @@ def judge_in_parts(
     assert catalogue().options
     size = -(-len(names) // processes)
     parts = [names[start : start + size] for start in range(0, len(names), size)]
-    with multiprocessing.get_context("fork").Pool(len(parts) - 1 or 1) as pool:
-        answers = [pool.apply_async(_judge, (part, versions), {"fixes": fixes}) for part in parts[1:]]
-        found, remarks = _judge(parts[0], versions, fixes=fixes)
-        for answer in answers:
-            more, more_remarks = answer.get()
-            found.add(more)
-            remarks += more_remarks
+    # The children share what is there until they write to it, which the collector would do to all of it.
+    gc.freeze()
+    children = [_started(part, versions, fixes=fixes) for part in parts[1:]]
+    found, remarks = _judge(parts[0], versions, fixes=fixes)
+    for part, child in zip(parts[1:], children, strict=True):
+        # A child that was killed, for memory perhaps, leaves its part to this process.
+        more, more_remarks = _answer_of(*child) or _judge(part, versions, fixes=fixes)
+        found.add(more)
+        remarks += more_remarks
     return found, remarks
+
+
+def _started(names: Sequence[str], versions: Versions, *, fixes: bool) -> tuple[int, BinaryIO]:
+    """Start a process that judges files; return its number and where its answer arrives."""
+    reading, writing = os.pipe()
+    process = os.fork()
+    if process:
+        os.close(writing)
+        return process, open(reading, "rb")  # noqa: PTH123 - a pipe, closed where it is read
+    # Whatever happens, the child ends here: it must not go on with what the parent is about to do.
+    failed = True
+    try:
+        os.close(reading)
+        with open(writing, "wb") as answer:  # noqa: PTH123 - as above
+            pickle.dump(_judge(names, versions, fixes=fixes), answer, pickle.HIGHEST_PROTOCOL)
+        failed = False
+    finally:
+        os._exit(failed)
+
+
+def _answer_of(process: int, reading: BinaryIO) -> tuple[Files, list[Remark]] | None:
+    """Return what a process found; None where it did not come to its end."""
+    with reading:
+        answer = reading.read()
+    _, status = os.waitpid(process, 0)
+    found: tuple[Files, list[Remark]] | None = pickle.loads(answer) if status == 0 else None  # noqa: S301 - our own
+    return found
 
 
 def _judge(names: Sequence[str], versions: Versions, *, fixes: bool) -> tuple[Files, list[Remark]]:

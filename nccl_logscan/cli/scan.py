@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from nccl_logscan.cli.options import own_rules
+from nccl_logscan.cli.options import must_replace_none_of, own_rules, rulebook_with
 from nccl_logscan.cli.progress import progress_on
 from nccl_logscan.cli.stdout import printing
 from nccl_logscan.diagnosis.verdict import ScanResult
@@ -16,9 +16,6 @@ from nccl_logscan.errors import InputError, OutputError
 from nccl_logscan.pipeline import Options, scan
 from nccl_logscan.report.view import ReportView, build_view
 from nccl_logscan.report.write import write_atomically
-from nccl_logscan.rulebook.load import builtin_rulebook, load_rulebook
-from nccl_logscan.rulebook.rule import Rulebook
-from nccl_logscan.rulebook.where import builtin_rules
 from nccl_logscan.sources import STDIN
 from nccl_logscan.taxonomy import Category
 
@@ -90,17 +87,13 @@ def scan_command(
 
 
 def _scan(logs: tuple[str, ...], folders: tuple[Path, ...], configs: tuple[str, ...]) -> ScanResult:
-    rulebook = _rulebook(folders)
+    rulebook = rulebook_with(folders)
     if STDIN in logs and sys.stdin is None:
         raise InputError("standard input is closed", hint="name a file, or pipe a log into the program")
     with progress_on(sys.stderr) as progress:
         return scan(
             logs, rulebook, Options(progress=progress, configs=configs), stdin=sys.stdin.buffer if sys.stdin else None
         )
-
-
-def _rulebook(folders: tuple[Path, ...]) -> Rulebook:
-    return load_rulebook([builtin_rules(), *folders]) if folders else builtin_rulebook()
 
 
 # --- where the report goes -----------------------------------------------------------------------------------
@@ -111,21 +104,13 @@ def _place(output: str | None, logs: tuple[str, ...], form: str) -> Path:
     if output is None:
         return Path("reports") / (_stem(logs[0]) + _SUFFIX[form])
     place = Path(output)
-    if any(_is_same_file(place, log) for log in logs):
-        raise click.BadParameter(f"{output} is one of the logs; the report would replace it", param_hint="--output")
+    must_replace_none_of(logs, place, "the report")
     if not place.parent.is_dir():
         raise OutputError(
             f"cannot write the report to {place}: there is no folder {place.parent}",
             hint="create the folder first, or choose another place with --output",
         )
     return place
-
-
-def _is_same_file(place: Path, log: str) -> bool:
-    try:
-        return log != STDIN and place.samefile(log)
-    except OSError:
-        return False
 
 
 def _write(place: Path, text: str, *, makes_folder: bool) -> None:

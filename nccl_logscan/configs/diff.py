@@ -6,10 +6,12 @@ are, and it shows no line but those that an edit touches and those around them.
 
 from __future__ import annotations
 
+import os
 import posixpath
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from nccl_logscan.configs.edit import Edit, applied, in_order
 
@@ -165,3 +167,14 @@ def _quoted(byte: int) -> bytes:
     if byte in b'"\\':
         return b"\\" + bytes([byte])
     return bytes([byte]) if 0x20 <= byte <= 0x7E else b"\\%03o" % byte
+
+
+def path_for_git(name: str) -> str:
+    """Return a file's path from here, which `git apply` wants without `./`, `..` and links in it; the name as it is of
+    a file that lies elsewhere, or is none.
+    """
+    try:
+        path = os.path.relpath(os.path.realpath(name), os.path.realpath(os.curdir))
+    except (OSError, ValueError):
+        return name
+    return name if PurePath(path).parts[:1] == (os.pardir,) else path

@@ -1,4 +1,4 @@
-"""Edits of a file's bytes, made together; `rewriting.py` makes them one after the other."""
+"""Edits of a file's bytes, made together (`rewriting.py` makes them one after the other), and lines put into it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,28 @@ class Edit:
     start: int
     end: int
     text: bytes
+
+
+def lines_put(data: bytes, at: int, lines: Iterable[bytes], *, closed: bool = False) -> Edit:
+    """Return the edit that puts lines at `at`, where a line begins or the file ends, with line ends as the file has.
+
+    A file whose last line has no end has none afterwards, unless it is to be `closed`.
+    """
+    ending = line_ending(data)
+    text = ending.join(lines)
+    is_open = at > 0 and data[at - 1 : at] != b"\n"
+    closing = b"" if is_open and not closed else ending
+    return Edit(at, at, (ending if is_open else b"") + text + closing)
+
+
+def line_ending(data: bytes) -> bytes:
+    """Return what ends the file's lines."""
+    return b"\r\n" if b"\r\n" in data else b"\n"
+
+
+def line_start(data: bytes, offset: int) -> int:
+    """Return where the line begins that holds the byte at `offset`."""
+    return data.rfind(b"\n", 0, offset) + 1
 
 
 def in_order(edits: Iterable[Edit]) -> tuple[Edit, ...]:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import PurePath
 
 from nccl_logscan.catalogue.model import Kind
-from nccl_logscan.configs.edit import Edit
+from nccl_logscan.configs.edit import Edit, lines_put
 from nccl_logscan.configs.model import BOM, Config, Form, LineIndex, Placed
+from nccl_logscan.configs.proof import adds_just, changes_just
+from nccl_logscan.configs.syntax import path_of
 from nccl_logscan.position import Span
 
 _LINE = re.compile(
@@ -31,7 +32,7 @@ class EnvFile:
 
     def claims(self, name: str, head: bytes) -> bool:  # noqa: ARG002 - the name alone tells
         """Return whether the file is called .env, .env.NAME, NAME.env or .deepspeed_env."""
-        file = PurePath(name).name
+        file = path_of(name).name
         return file in {".env", ".deepspeed_env", "deepspeed_env"} or file.startswith(".env.") or file.endswith(".env")
 
     def read(self, name: str, data: bytes) -> Config:
@@ -44,13 +45,17 @@ class EnvFile:
             return None
         written = config.data[placed.value_span.start : placed.value_span.end]
         text = _written(value, written[:1].decode("latin-1"))
-        return None if text is None else Edit(placed.value_span.start, placed.value_span.end, text.encode())
+        if text is None:
+            return None
+        edit = Edit(placed.value_span.start, placed.value_span.end, text.encode())
+        return edit if changes_just(config, edit, placed, value) else None
 
     def remove(self, config: Config, placed: Placed) -> Edit | None:
         """Return the edit that takes the line out."""
         line = config.lines.whole_lines(placed.span)
         is_marked = line.start == 0 and config.data.startswith(BOM)
-        return Edit(len(BOM) if is_marked else line.start, line.end, b"")
+        edit = Edit(len(BOM) if is_marked else line.start, line.end, b"")
+        return edit if changes_just(config, edit, placed, None) else None
 
     def add(self, config: Config, kind: Kind, name: str, value: str) -> Edit | None:
         """Return the edit that appends a line, with `export` where the last one has it; None for no variable."""
@@ -60,10 +65,9 @@ class EnvFile:
         data = config.data
         last = config.settings[-1].span if config.settings else None
         export = "export " if last and data[last.start : last.end].startswith(b"export") else ""
-        ending = b"\r\n" if b"\r\n" in data else b"\n"
         at = config.lines.whole_lines(last).end if last else len(data)
-        opening = ending if at and data[at - 1 : at] != b"\n" else b""
-        return Edit(at, at, opening + f"{export}{name}={text}".encode() + ending)
+        edit = lines_put(data, at, [f"{export}{name}={text}".encode()], closed=True)
+        return edit if adds_just(config, edit, name, value) else None
 
 
 def settings_of_lines(name: str, data: bytes, lines: LineIndex, form: Form = Form.ENV_FILE) -> Iterator[Placed]:

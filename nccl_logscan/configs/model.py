@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from itertools import accumulate
 
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.position import Position, Span
 
 BOM = b"\xef\xbb\xbf"
 """UTF-8's byte order mark, which some editors write at the beginning of a file."""
-_LINE_FEED = re.compile(rb"\n")
 
 
 class Form(StrEnum):
@@ -124,7 +123,8 @@ class LineIndex:
 
     def __init__(self, data: bytes) -> None:
         self._data = data
-        self._starts = [0, *(found.end() for found in _LINE_FEED.finditer(data))]
+        self._starts = [0, *accumulate([len(line) + 1 for line in data.split(b"\n")])]
+        self._starts.pop()
         self._one_byte_each = data.isascii()
         self._last = (0, 0, 0)
 
@@ -155,6 +155,11 @@ class LineIndex:
         line = bisect_right(self._starts, offset)
         start = self._starts[line - 1]
         return Position(source, line, start), offset - start + 1 if self._one_byte_each else self.column_of(offset)
+
+    def bytes_of(self, first: int, last: int) -> Span:
+        """Return the bytes of the lines `first` to `last`, both included, as far as the file goes."""
+        begin = self._starts[min(max(first, 1), len(self._starts)) - 1]
+        return Span(begin, self._starts[last] if 0 <= last < len(self._starts) else len(self._data))
 
     def whole_lines(self, span: Span) -> Span:
         """Return the span widened to whole lines, the last one's line feed with it."""

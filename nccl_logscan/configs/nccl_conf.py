@@ -8,11 +8,12 @@ what the environment sets already stays (setenv without overwriting), so that of
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import PurePath
 
 from nccl_logscan.catalogue.model import Kind
-from nccl_logscan.configs.edit import Edit
+from nccl_logscan.configs.edit import Edit, lines_put
 from nccl_logscan.configs.model import Config, Form, LineIndex, Placed
+from nccl_logscan.configs.proof import adds_just, changes_just
+from nccl_logscan.configs.syntax import path_of
 from nccl_logscan.position import Span
 
 _NAMES = frozenset({"nccl.conf", ".nccl.conf"})
@@ -26,7 +27,7 @@ class NcclConf:
 
     def claims(self, name: str, head: bytes) -> bool:  # noqa: ARG002 - the name alone tells
         """Return whether the file is called nccl.conf or .nccl.conf, or so with something before it."""
-        file = PurePath(name).name
+        file = path_of(name).name
         return file in _NAMES or file.endswith((".nccl.conf", "-nccl.conf", "_nccl.conf"))
 
     def read(self, name: str, data: bytes) -> Config:
@@ -36,25 +37,25 @@ class NcclConf:
         faults = [f"line {placed.at.line}: {fault}" for placed in settings if (fault := _fault(placed))]
         return Config(name, self.name, data, settings, faults=tuple(faults[:_FAULTS_LIMIT]))
 
-    def change(self, config: Config, placed: Placed, value: str) -> Edit | None:  # noqa: ARG002 - a Syntax
+    def change(self, config: Config, placed: Placed, value: str) -> Edit | None:
         """Return the edit that gives a variable another value; None where that is of several lines or too long."""
         if placed.value_span is None or not _fits(value):
             return None
-        return Edit(placed.value_span.start, placed.value_span.end, value.encode())
+        edit = Edit(placed.value_span.start, placed.value_span.end, value.encode())
+        return edit if changes_just(config, edit, placed, value) else None
 
     def remove(self, config: Config, placed: Placed) -> Edit | None:
         """Return the edit that takes the line out."""
         line = config.lines.whole_lines(placed.span)
-        return Edit(line.start, line.end, b"")
+        edit = Edit(line.start, line.end, b"")
+        return edit if changes_just(config, edit, placed, None) else None
 
     def add(self, config: Config, kind: Kind, name: str, value: str) -> Edit | None:
-        """Return the edit that appends a line; None for what is no variable."""
-        if kind is not Kind.ENV or not _fits(value):
+        """Return the edit that appends a line; None for what is no variable, or stands there: the first line counts."""
+        if kind is not Kind.ENV or not _fits(value) or any(placed.name == name for placed in config.settings):
             return None
-        at = len(config.data)
-        ending = b"\r\n" if b"\r\n" in config.data else b"\n"
-        opening = ending if config.data and not config.data.endswith(b"\n") else b""
-        return Edit(at, at, opening + f"{name}={value}".encode() + ending)
+        edit = lines_put(config.data, len(config.data), [f"{name}={value}".encode()], closed=True)
+        return edit if adds_just(config, edit, name, value) else None
 
 
 def _fits(value: str) -> bool:

@@ -18,6 +18,18 @@ _NAMES = {
     "llamafactory": "llama-factory",
 }
 
+_PACKAGES = {
+    "pytorch": "torch",
+    "megatron-lm": "megatron-core",
+    "nemo": "nemo-toolkit",
+    "llama-factory": "llamafactory",
+}
+
+
+def package_of(framework: str) -> str:
+    """Return the package that a framework is installed as, whose version `pip show` tells: pytorch is torch."""
+    return _PACKAGES.get(framework, framework)
+
 
 def pins_in(text: str) -> dict[str, str]:
     """Return {"nccl": "2.21.5", "torch": "2.6.0"} of what looks like a requirement with `==`; the last one counts."""

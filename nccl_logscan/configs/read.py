@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from nccl_logscan.configs.dockerfile import Dockerfile
+from nccl_logscan.configs.dockerfile.syntax import Dockerfile
 from nccl_logscan.configs.env_file import EnvFile
 from nccl_logscan.configs.mappings.json import Json
 from nccl_logscan.configs.mappings.toml import Toml
@@ -32,7 +32,8 @@ _UTF16 = "is UTF-16 text, which neither shells nor loaders of configurations rea
 _HEAD = 4096
 """How many bytes of a file a syntax is shown to know it by."""
 
-_HINT = "give launch scripts, YAML, JSON, TOML, Python, Dockerfiles, .env files or nccl.conf"
+KINDS_HINT = "give launch scripts, YAML, JSON, TOML, Python, Dockerfiles, .env files or nccl.conf"
+"""What to do where a file is of no kind that is known."""
 
 
 def read_config(path: str | Path) -> Config:
@@ -47,12 +48,14 @@ def read_config(path: str | Path) -> Config:
             data = file.read(SIZE_LIMIT + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"{name}: cannot read it: {reason}") from error
+        raise InputError(f"cannot read {name}: {reason.lower()}") from error
     if len(data) > SIZE_LIMIT:
-        raise InputError(f"{name}: is larger than {SIZE_LIMIT >> 20} MiB, so it is no configuration file", hint=_HINT)
+        raise InputError(
+            f"{name} is larger than {SIZE_LIMIT >> 20} MiB, so it is no configuration file", hint=KINDS_HINT
+        )
     config = read_text(name, data)
     if config is None:
-        raise InputError(f"{name}: is of no kind of configuration file that is known", hint=_HINT)
+        raise InputError(f"{name} is of no kind of configuration file that is known", hint=KINDS_HINT)
     return config
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from pathlib import PurePath
 from typing import Protocol
 
 from nccl_logscan.catalogue.model import Kind
@@ -32,3 +34,9 @@ class Syntax(Protocol):
         """Return the edit that makes a setting where the job's processes get it, as the file makes its others; None
         where the file has no such place.
         """
+
+
+@lru_cache(8)
+def path_of(name: str) -> PurePath:
+    """Return a file's name as a path: made once for all the syntaxes that are asked about it."""
+    return PurePath(name)

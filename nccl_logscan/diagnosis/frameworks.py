@@ -36,7 +36,9 @@ _WORDS = {
     "torchtitan": r"\btorchtitan[./](?:train|distributed|components|config|models)\b",
     "megatron-lm": r"\bmegatron[./](?:core|training|legacy|initialize|model|checkpointing|optimizer)\b",
     "lightning": r"\b(?:pytorch_lightning|lightning[./](?:pytorch|fabric))\b",
-    "transformers": r"\btransformers[./](?:trainer|training_args|models|modeling_utils)\b|\[INFO\|trainer\.py:",
+    "transformers": r"\btransformers[./](?:trainer|training_args|models|modeling_utils)\b|\[INFO\|trainer\.py:"
+    # The banner of its Trainer, whose logger's prefix is peeled off before.
+    r"|\bInstantaneous batch size per device = ",
     "accelerate": r"\baccelerate[./](?:accelerator|state|commands|utils|launchers|data_loader|checkpointing)\b"
     r"|\baccelerate launch\b",
     "deepspeed": r"\bdeepspeed[./](?:runtime|launcher|comm|utils|ops|inference|accelerator)\b"
@@ -49,6 +51,14 @@ _WORDS = {
     "docker": r"\bdocker: Error|\bdocker run\b",
     "pytorch": r"\btorch[./](?:distributed|nn|cuda|utils)\b|\btorchrun\b",
 }
+_BY_ACTOR = {
+    "VllmWorkerProcess": "vllm",
+    "EngineCore": "vllm",
+    "RayWorkerWrapper": "vllm",
+    "RayWorkerVllm": "vllm",
+    "WorkerDict": "verl",
+}
+"""The names under which workers put out their lines: vllm/executor, vllm/v1/engine; verl/single_controller/ray."""
 _EXPRESSIONS = {re.compile(words): name for name, words in _WORDS.items()}
 
 
@@ -63,6 +73,7 @@ class Frameworks:
 
     def feed(self, event: Event) -> None:
         """Note whose event it is, or whose words and paths it holds."""
+        self._note(_BY_ACTOR.get((event.origin.actor or "").partition("_")[0]))
         if name := _BY_EVENT.get(event.kind):
             self._seen[name] = None
         elif isinstance(event, LossScale):

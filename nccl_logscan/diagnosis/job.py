@@ -34,6 +34,7 @@ from nccl_logscan.events.model import (
 )
 from nccl_logscan.recorder.model import Dump
 
+_LINK_LAYERS = frozenset({"IB", "RoCE"})
 _LIMIT = 512
 _VALUES = 64
 _PROCESSES = 16_384
@@ -54,6 +55,7 @@ class JobFacts:
         self._settings: dict[tuple[str, str], Setting] = {}
         self._comparison = Comparison()
         self._adapters: dict[Holder, dict[str, None]] = {}
+        self._link_layers: set[str] = set()
         self._adapter_sayers: dict[Holder, Event] = {}
         self._networks: dict[str, None] = {}
         self._transports: dict[str, int] = {}
@@ -131,6 +133,7 @@ class JobFacts:
 
     def _adapters_of(self, event: NcclNetwork) -> None:
         """A process lists its adapters in one line, or from 2.27 on in one line each."""
+        self._link_layers |= _LINK_LAYERS.intersection(device.rpartition("/")[2] for device in event.devices)
         holder = holder_of(event)
         if holder not in self._adapters:
             if len(self._adapters) >= _PROCESSES:
@@ -162,6 +165,7 @@ class JobFacts:
             settings=tuple(self._settings.values()),
             differences=self._differences(),
             frameworks=self._frameworks.conclude(),
+            link_layers=tuple(sorted(self._link_layers)),
         )
 
     def _differences(self) -> tuple[Difference, ...]:

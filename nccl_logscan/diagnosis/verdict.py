@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from nccl_logscan.diagnosis.findings import Evidence, Finding
-from nccl_logscan.lint.model import Remark
 from nccl_logscan.position import Instant, Position
 from nccl_logscan.rulebook.rule import Rule
 from nccl_logscan.taxonomy import Action, Basis, Category, Level
+
+if TYPE_CHECKING:
+    from nccl_logscan.lint.model import Remark
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +139,8 @@ class Communicator:
 class Job:
     """What the log says about the job itself. `ranks_silent` are ranks of the world that never spoke.
 
-    `frameworks` are the programs that the log shows at work, by the names that the catalogue has for them.
+    `frameworks` are the programs that the log shows at work, by the names that the catalogue has for them;
+    `link_layers` those of the adapters that NCCL lists: IB, RoCE.
     """
 
     nccl_versions: tuple[str, ...] = ()
@@ -152,6 +156,7 @@ class Job:
     settings: tuple[Setting, ...] = ()
     differences: tuple[Difference, ...] = ()
     frameworks: tuple[str, ...] = ()
+    link_layers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from rapidfuzz import fuzz, process
@@ -20,6 +21,9 @@ from nccl_logscan.rulebook.rule import Rulebook
 
 _LIKE = 75
 _SHOWN = 60
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
+_LONGEST = 8_192
+_MOST_NAMES = 3
 _OWN_VARIABLES = frozenset({"nccl", "pytorch"})
 """Frameworks whose variables are in the catalogue of variables as well: one meaning, told once."""
 
@@ -27,7 +31,8 @@ _OWN_VARIABLES = frozenset({"nccl", "pytorch"})
 def explain(name: str, catalogue: Catalogue, rulebook: Rulebook, nccl: str | None = None) -> tuple[Explanation, ...]:
     """Return every meaning of a name: variable, settings, concept, codes, rule; where it is none, of a message.
 
-    Names are taken in any case, and as NAME=VALUE. `nccl` is the version of NCCL to answer for.
+    Names are taken in any case, and as NAME=VALUE; of a line that no rule knows, those that stand in it. `nccl` is the
+    version of NCCL to answer for.
 
     Raises:
         InputError: nothing is known of it; the hint has the names that are most like it.
@@ -36,6 +41,7 @@ def explain(name: str, catalogue: Catalogue, rulebook: Rulebook, nccl: str | Non
     name = name.encode("utf-8", "replace").decode().strip()
     found = _named(name, catalogue, rulebook, nccl) or _named(name.partition("=")[0], catalogue, rulebook, nccl)
     found = found or _family(name, catalogue, rulebook, nccl) or explain_message(name, rulebook)
+    found = found or _spoken_of(name, catalogue, rulebook, nccl)
     if not found:
         raise InputError(f"nothing is known of '{_shown(name)}'", hint=_hint(name, catalogue, rulebook))
     return found
@@ -68,6 +74,13 @@ def _family(name: str, catalogue: Catalogue, rulebook: Rulebook, nccl: str | Non
     """A name of which only the family is known: UCX_TLS is one of UCX_*."""
     variable = catalogue.variable(name.partition("=")[0])
     return (explain_variable(variable, None, catalogue, rulebook, nccl),) if variable else ()
+
+
+def _spoken_of(text: str, catalogue: Catalogue, rulebook: Rulebook, nccl: str | None) -> tuple[Explanation, ...]:
+    """The names in a line of a script or a log: `export NCCL_DEBUG=INFO`, `failed with ncclSystemError`."""
+    known = {*catalogue.variables, *(code.name for code in codes() if not code.name.islower())}
+    names = [word for word in dict.fromkeys(_WORD.findall(text[:_LONGEST])) if word in known]
+    return tuple(each for name in names[:_MOST_NAMES] for each in _named(name, catalogue, rulebook, nccl))
 
 
 def _is_own(option: Option) -> bool:

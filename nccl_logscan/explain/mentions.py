@@ -11,8 +11,6 @@ from nccl_logscan.explain.model import Doing, Mention
 from nccl_logscan.pipeline import scan_text
 from nccl_logscan.rulebook.rule import Rule, Rulebook, Step
 
-_SEPARATOR = re.compile(r", | or | and ")
-
 
 def rules_naming(rulebook: Rulebook, names: Iterable[str]) -> tuple[Mention, ...]:
     """Return the rules in whose prose, steps or wordings one of the names stands as a word of its own."""
@@ -41,7 +39,7 @@ def steps_setting(rulebook: Rulebook, names: Iterable[str]) -> tuple[Step, ...]:
         step
         for rule in rulebook.rules.values()
         for step in rule.remediation
-        if step.setting and wanted & {written_form(part) for part in _SEPARATOR.split(step.setting)}
+        if wanted & set(map(written_form, step.settings))
     )
     return tuple({(step.do, step.do_not): step for step in found}.values())
 

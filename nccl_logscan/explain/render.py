@@ -9,7 +9,7 @@ from dataclasses import asdict
 
 from nccl_logscan.explain.model import Doing, Explanation, Kind
 from nccl_logscan.report.redact import redact
-from nccl_logscan.report.visible import visible
+from nccl_logscan.report.visible import json_harmless_to_runners, visible
 
 _WIDTH = 80
 _LABEL = 14
@@ -30,7 +30,7 @@ def as_text(explanations: Sequence[Explanation], *, verbose: bool = False) -> st
 
 
 def as_json(name: str, explanations: Sequence[Explanation]) -> str:
-    """Return the explanations as JSON.
+    """Return the explanations as JSON in ASCII, so that no name or example of a log can act on the terminal.
 
     {"name": what was asked, "explanations": [{
         "kind": variable | setting | concept | message, or a code's kind (nccl-result, ibv-wc-status, ibv-event,
@@ -40,7 +40,8 @@ def as_json(name: str, explanations: Sequence[Explanation]) -> str:
         "mentions": [{"rule": a rule's id, "title"}], "sources": [addresses]}]}
     """
     entries = [asdict(explanation) for explanation in explanations]
-    return json.dumps({"name": redact(name), "explanations": entries}, indent=2, ensure_ascii=False) + "\n"
+    document = {"name": redact(name), "explanations": entries}
+    return json_harmless_to_runners(json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False)) + "\n"
 
 
 def _in_brief(explanation: Explanation) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nccl_logscan.catalogue.concepts import CONCEPTS
+from nccl_logscan.catalogue.domain import in_words
 from nccl_logscan.catalogue.load import Catalogue
 from nccl_logscan.catalogue.model import Condition, Default, Domain, Form, Option, Reader, Variable
 from nccl_logscan.catalogue.model import Kind as Made
@@ -21,10 +22,7 @@ _READERS = {
     Reader.OTHER: "read by neither NCCL nor PyTorch",
 }
 _FORMS = {
-    Form.INTEGER: "a whole number",
-    Form.NUMBER: "a number",
-    Form.FLAG: "0 or 1",
-    Form.CHOICE: "one of",
+    Form.CHOICE: "one of several words",
     Form.LIST: "a list with commas",
     Form.PATH: "a path",
     Form.TEXT: "a text",
@@ -208,18 +206,8 @@ def _values(domain: Domain) -> Iterator[Fact]:
 
 def values_of(domain: Domain) -> str:
     """Return which values are taken, as a person reads it."""
-    words = [_FORMS[domain.form]]
-    if domain.choices:
-        words.append((", " if domain.form is not Form.CHOICE else " ") + " | ".join(domain.choices))
-    if domain.at_least is not None:
-        words.append(f", at least {domain.at_least:g}")
-    if domain.at_most is not None:
-        words.append(f", at most {domain.at_most:g}")
-    if domain.unit:
-        words.append(f", in {domain.unit}")
-    if domain.special:
-        words.append(f"; also {', '.join(domain.special)}")
-    return "".join(words)
+    unit = f", in {domain.unit}" if domain.unit else ""
+    return in_words(domain) or f"{_FORMS[domain.form]}{unit}"
 
 
 def _cautions(name: str, catalogue: Catalogue, nccl: str | None) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from nccl_logscan.configs.model import Config
 
@@ -19,6 +20,9 @@ _COMPOSE = re.compile(r"(?:^|/)(?:docker-)?compose[^/]*\.ya?ml$")
 
 def is_on_one_host(config: Config) -> bool:
     """Return whether the file says that its job runs on a single host."""
-    if _COMPOSE.search(config.name):
-        return True
-    return _ONE.search(config.data) is not None and _SEVERAL.search(config.data) is None
+    return _COMPOSE.search(config.name) is not None or _says_one(config.data)
+
+
+@lru_cache(4)
+def _says_one(data: bytes) -> bool:
+    return _ONE.search(data) is not None and _SEVERAL.search(data) is None

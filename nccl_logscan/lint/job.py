@@ -10,10 +10,10 @@ from functools import cached_property, lru_cache
 
 from nccl_logscan.catalogue.load import Catalogue, catalogue, written_form
 from nccl_logscan.catalogue.model import Kind, Option
-from nccl_logscan.catalogue.versions import up_to, version
+from nccl_logscan.catalogue.versions import lies_between
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Config, Form, Placed
-from nccl_logscan.configs.read import syntax_named
+from nccl_logscan.configs.syntax import Syntax
 from nccl_logscan.lint.model import Check, Remark, Severity, Versions
 from nccl_logscan.position import Span
 
@@ -27,7 +27,13 @@ _TELLING_LINE = 2000
 _TELLING_DOTS = 2
 _NUMBER = re.compile(r"\[\d+\]")
 _FIELD_PARTS = 8
-_BUDGET = 256 << 10
+_SMALL = 32 << 10
+
+FIX_BUDGET = 256 << 10
+"""How many bytes of one file are read again for its fixes."""
+
+SHORT = 256
+"""Values of up to so many characters are remembered with what is said of them, since files repeat each other."""
 
 
 @dataclass(slots=True)
@@ -138,7 +144,14 @@ class Job:
 
     def uses(self, made: Made) -> bool:
         """Return whether a file uses the variable elsewhere than where it is set: `$NAME`, os.environ["NAME"]."""
-        return made.placed.name in self._used
+        return self._may_use(made.placed.name.encode("utf-8", "surrogatepass")) and made.placed.name in self._used
+
+    def _may_use(self, name: bytes) -> bool:
+        """Whether a file holds what a use of the variable looks like: told of small files sooner than what all use."""
+        if sum(len(config.data) for config in self.configs) > _SMALL:
+            return True
+        marks = (b"$" + name, b"${" + name, b"environ", b"getenv")
+        return any(mark in config.data for config in self.configs for mark in marks)
 
     @cached_property
     def _used(self) -> frozenset[str]:
@@ -147,9 +160,7 @@ class Job:
 
 def covers(option: Option, in_use: str | None) -> bool:
     """Return whether a version has the option; one that is not known may."""
-    if in_use is None:
-        return True
-    return version(in_use) >= version(option.since) and (not option.until or up_to(in_use, option.until))
+    return in_use is None or lies_between(in_use, option.since, option.until)
 
 
 _written = lru_cache(16_384)(written_form)
@@ -179,7 +190,7 @@ def job_of(configs: Sequence[Config], versions: Versions, *, fixes: bool) -> Job
 
 
 def _made(config: Config, *, fixes: bool) -> Iterator[Made]:
-    budget = Budget(_BUDGET if fixes else 0)
+    budget = Budget(FIX_BUDGET if fixes else 0)
     return (Made(placed, config, budget) for placed in config.settings)
 
 
@@ -241,11 +252,16 @@ def remark(  # noqa: PLR0917 - in the order of the sentence
     )
 
 
+@lru_cache(1024)
+def _as_word(name: str) -> re.Pattern[bytes]:
+    return re.compile(rb"(?<![A-Za-z0-9_])" + re.escape(name.encode()) + rb"(?![A-Za-z0-9_])")
+
+
 def name_span(made: Made) -> Span | None:
     """Return where the setting's name is written; None where it is not written in one piece (a key of nested keys)."""
     if made.config is None:
         return None
-    found = re.search(rb"(?<![A-Za-z0-9_])" + re.escape(made.placed.name.encode()) + rb"(?![A-Za-z0-9_])", made.written)
+    found = _as_word(made.placed.name).search(made.written)
     return Span(made.placed.span.start + found.start(), made.placed.span.start + found.end()) if found else None
 
 
@@ -266,24 +282,33 @@ def added(made: Made) -> tuple[Edit, ...]:
     config, value = made.config, made.placed.value
     if config is None or value is None or not made.budget.allows(len(config.data)):
         return ()
-    edit = syntax_named(config.syntax).add(config, Kind.ENV, made.placed.name, value)
+    edit = _syntax_of(config).add(config, Kind.ENV, made.placed.name, value)
     return (edit,) if edit else ()
 
 
 def _syntax_edit(made: Made, value: str | None) -> Edit | None:
     if made.config is None or not made.budget.allows(len(made.config.data)):
         return None
-    syntax = syntax_named(made.config.syntax)
+    syntax = _syntax_of(made.config)
     return syntax.remove(made.config, made.placed) if value is None else syntax.change(made.config, made.placed, value)
+
+
+def _syntax_of(config: Config) -> Syntax:
+    from nccl_logscan.configs.read import syntax_named  # noqa: PLC0415 - a log's settings need no syntax
+
+    return syntax_named(config.syntax)
 
 
 def _columns(made: Made, *, marks_value: bool) -> tuple[int, int]:
     placed, config = made.placed, made.config
     if config is None:
         return placed.column, placed.column + len(placed.name)
+    span = name_span(made) or placed.span
+    wanted = placed.value_span if marks_value and placed.value_span else span
+    if columns := _columns_in_line(config.data, placed.at.offset, wanted):
+        return columns
     lines = config.lines
     line = placed.at.line
-    span = name_span(made) or placed.span
     if marks_value and placed.value_span and lines.line_of(placed.value_span.start) == line:
         span = placed.value_span
     start = span.start if lines.line_of(span.start) == line else placed.span.start
@@ -293,3 +318,17 @@ def _columns(made: Made, *, marks_value: bool) -> tuple[int, int]:
     if lines.line_of(max(start, span.end - 1)) != line:
         return column, column + 1
     return column, max(column + 1, lines.column_of(span.end))
+
+
+def _columns_in_line(data: bytes, begin: int, span: Span) -> tuple[int, int] | None:
+    """Return a span's columns where it lies near the beginning of its line: told without the file's other lines."""
+    if not begin <= span.start < span.end <= begin + _TELLING_LINE:
+        return None
+    line = data[begin : span.end]
+    if b"\n" in line:
+        return None
+    before, inside = line[: span.start - begin], line[span.start - begin :]
+    if line.isascii():
+        return len(before) + 1, len(line) + 1
+    column = len(before.decode("utf-8", "replace")) + 1
+    return column, column + len(inside.decode("utf-8", "replace"))

@@ -9,6 +9,7 @@ from nccl_logscan.catalogue.model import Kind, Option
 from nccl_logscan.catalogue.versions import version
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Form
+from nccl_logscan.configs.pins import package_of
 from nccl_logscan.lint.job import Job, Made, covers, remark, removed
 from nccl_logscan.lint.model import Check, Remark, Severity
 from nccl_logscan.lint.practices import is_lacking
@@ -103,16 +104,8 @@ def _dead(made: Made, option: Option, in_use: str | None) -> Remark:
 def _dead_later(made: Made, option: Option) -> Remark:
     problem = f"{option.framework} {option.since} and later: {_sentence(option.effect)}"
     advice = f"find out which {option.framework} runs; take the key out if it is {option.since} or later"
-    tells = f"pip show {_PACKAGES.get(option.framework, option.framework)}"
+    tells = f"pip show {package_of(option.framework)}"
     return remark(made, Check.KEY_IGNORED, Severity.NOTE, problem, advice, option.source, tells=tells)
-
-
-_PACKAGES = {
-    "pytorch": "torch",
-    "megatron-lm": "megatron-core",
-    "nemo": "nemo-toolkit",
-    "llama-factory": "llamafactory",
-}
 
 
 def _outside(made: Made, options: Sequence[Option], in_use: str) -> Remark | None:

@@ -8,6 +8,7 @@ judged again, and so on until nothing is left to mend; what the first run has le
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, insort
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -15,12 +16,17 @@ from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Config
 from nccl_logscan.configs.read import syntax_named
 from nccl_logscan.configs.rewriting import Rewriting
+from nccl_logscan.lint.job import FIX_BUDGET
 from nccl_logscan.lint.model import Check, Remark, Versions
 from nccl_logscan.lint.run import lint
 
 _ROUNDS = 40
-_BYTES = 4 << 20
+_BYTES = 1 << 20
 """Bounds for files that are made to have very many fixes side by side; what they leave is mended by a further run."""
+_NEAR = 4096
+_Place = tuple[int, int, bytes]
+"""An edit's start, end and text."""
+
 _WORD = re.compile(rb"[\w.:/+-]+")
 _COMMENT = (b"#", b"//")
 
@@ -53,9 +59,14 @@ def mend(job: Sequence[Config], versions: Versions, wanted: Container[Check]) ->
     for _ in range(_ROUNDS):
         remarks = lint([file.now for file in files], versions)
         fixes = [remark for remark in remarks if remark.check in wanted and remark.fix]
-        made = [_one_round(file, [fix for fix in fixes if fix.at.source == file.config.name]) for file in files]
-        left -= sum(len(file.config.data) for file in files)
-        if not any(made) or left < 0:
+        made = False
+        for file in files:
+            own = [fix for fix in fixes if fix.at.source == file.config.name]
+            made |= _one_round(file, own)
+            # It is read for the round, and once more for each fix that has to be proved.
+            size = len(file.config.data)
+            left -= 2 * size + min(size * len(own), FIX_BUDGET)
+        if not made or left < 0:
             break
     return tuple(
         Mending(file.config, file.rewriting.edits(), file.rewriting.data, tuple(file.lines))
@@ -81,25 +92,44 @@ def _one_round(file: _File, fixes: Sequence[Remark]) -> bool:
 
 def _together(data: bytes, fixes: Sequence[Remark]) -> Iterator[Remark]:
     """Yield the fixes that can be made at once: none of them overlap, and of what stands side by side one is."""
-    taken: list[Edit] = []
+    words, others = list[_Place](), list[_Place]()
     for fix in fixes:
-        if not any(_interfere(data, one, other) for one in fix.fix for other in taken):
-            taken += fix.fix
-            yield fix
+        places = [((edit.start, edit.end, edit.text), _is_word(data, edit)) for edit in dict.fromkeys(fix.fix)]
+        if any(
+            _overlap(place, words)
+            or _overlap(place, others)
+            or (not is_word and _is_beside_another(data, place, others))
+            for place, is_word in places
+        ):
+            continue
+        for place, is_word in places:
+            insort(words if is_word else others, place)
+        yield fix
 
 
-def _interfere(data: bytes, one: Edit, other: Edit) -> bool:
-    """Whether two edits may spoil each other: they overlap, or take out or add what no line that stays parts."""
-    first, second = sorted((one, other), key=lambda edit: (edit.start, edit.end))
-    if first == second:
-        return False
-    if second.start < first.end or (first.start, first.end) == (second.start, second.end):
-        return True
-    if _is_word(data, first) or _is_word(data, second):
-        return False
-    lines = data[first.end : second.start].split(b"\n")
-    begins_line = first.end == 0 or data[first.end - 1 : first.end] == b"\n"
-    return not any(line.strip() and not line.lstrip().startswith(_COMMENT) for line in lines[not begins_line : -1])
+def _neighbours(place: _Place, taken: Sequence[_Place]) -> tuple[_Place, ...]:
+    """Return the edits before and behind one, of those that are made."""
+    at = bisect_left(taken, place)
+    return (*taken[max(0, at - 1) : at], *taken[at : at + 1])
+
+
+def _overlap(place: _Place, taken: Sequence[_Place]) -> bool:
+    """Whether an edit touches bytes of another one, or stands at the same place."""
+    found = [sorted((place, other)) for other in _neighbours(place, taken)]
+    return any(second[0] < first[1] or first[:2] == second[:2] for first, second in found)
+
+
+def _is_beside_another(data: bytes, place: _Place, taken: Sequence[_Place]) -> bool:
+    """Whether no line that stays stands between an edit and another one that takes something out, or puts it in."""
+    for other in _neighbours(place, taken):
+        first, second = sorted((place, other))
+        begins_line = first[1] == 0 or data[first[1] - 1 : first[1]] == b"\n"
+        # A line that stays is near, or the two are far from each other.
+        between = data[first[1] : min(second[0], first[1] + _NEAR)]
+        lines = between.split(b"\n")[not begins_line : None if second[0] > first[1] + _NEAR else -1]
+        if not any(line.strip() and not line.lstrip().startswith(_COMMENT) for line in lines):
+            return True
+    return False
 
 
 def _is_word(data: bytes, edit: Edit) -> bool:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from nccl_logscan.catalogue.load import catalogue
 from nccl_logscan.catalogue.model import Practice
-from nccl_logscan.catalogue.practice import spoken_of
+from nccl_logscan.catalogue.practice import holds, spoken_of
 from nccl_logscan.catalogue.versions import within
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Form
 from nccl_logscan.lint.hosts import is_on_one_host
-from nccl_logscan.lint.job import Job, Made, changed, remark, removed
+from nccl_logscan.lint.job import SHORT, Job, Made, changed, remark, removed
 from nccl_logscan.lint.model import Check, Remark, Severity
 from nccl_logscan.lint.surroundings import Surroundings
 
@@ -24,12 +24,13 @@ _ORDER = {Check.BAD_VALUE: 0, Check.CONTRADICTION: 1, Check.HARMFUL_COPY: 2, Che
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """A practice, when it is asked, and the names that it looks at."""
+    """A practice, when it is asked, the names that it looks at, and those that must be set for it to speak."""
 
     order: tuple[int, int]
     check: Check
     practice: Practice
     names: tuple[str, ...]
+    needed: frozenset[str]
 
 
 def check_practices(job: Job) -> Iterator[Remark]:
@@ -37,15 +38,20 @@ def check_practices(job: Job) -> Iterator[Remark]:
 
     Of what is said of one setting the weightiest is: that it contradicts another one before that it is left over.
     """
-    by_name = _by_name()
-    relevant = [prepared for name in job.by_name for prepared in by_name.get(name, ())]
-    if not relevant:
-        return
-    surroundings = Surroundings(job)
+    relevant = {
+        prepared.order: prepared
+        for name, all_made in job.by_name.items()
+        for made in all_made
+        for prepared in _about(name, made.placed.value)
+        if job.by_name.keys() >= prepared.needed
+    }
+    surroundings: Surroundings | None = None
     said: set[tuple[str, str]] = set()
-    for prepared in sorted(relevant, key=lambda prepared: prepared.order):
+    for _, prepared in sorted(relevant.items()):
         if not _is_for(prepared.practice, job):
             continue
+        if len(prepared.names) > 1:
+            surroundings = surroundings or Surroundings(job)
         for made, severity in _spoken_of(prepared, job, surroundings):
             if (made.placed.at.source, made.key) in said and prepared.check is not Check.CONTRADICTION:
                 continue
@@ -54,9 +60,27 @@ def check_practices(job: Job) -> Iterator[Remark]:
                 said |= {(made.placed.at.source, condition.name) for condition in prepared.practice.when}
 
 
+def _about(name: str, value: str | None) -> tuple[_Prepared, ...]:
+    """Return the practices about a setting that may speak of it where it has this value, whatever stands beside it."""
+    return _asked(name, value) if value is None or len(value) <= SHORT else _speaking(name, value)
+
+
+def _speaking(name: str, value: str | None) -> tuple[_Prepared, ...]:
+    return tuple(prepared for prepared in _all_about(name) if _may_speak(prepared.practice, name, value))
+
+
+_asked = lru_cache(16_384)(_speaking)
+
+
+def _may_speak(practice: Practice, name: str, value: str | None) -> bool:
+    first = practice.when[0]
+    compares = first.above_setting or first.below_setting or first.times
+    return bool(compares) or holds(first, {name: value})
+
+
 def is_lacking(made: Made, job: Job) -> bool:
     """Return whether a practice says that the configuration in use has no such key."""
-    prepared = [each for each in _by_name().get(made.key, ()) if each.check is Check.KEY_ABORTS]
+    prepared = [each for each in _all_about(made.key) if each.check is Check.KEY_ABORTS]
     surroundings = Surroundings(job) if prepared else None
     return surroundings is not None and any(
         _is_for(each.practice, job) and spoken_of(each.practice, surroundings.beside(made, each.names))
@@ -65,31 +89,34 @@ def is_lacking(made: Made, job: Job) -> bool:
 
 
 @cache
-def _by_name() -> dict[str, tuple[_Prepared, ...]]:
-    """Return the practices by the setting that they are about."""
-    found: dict[str, list[_Prepared]] = {}
-    for number, practice in enumerate(catalogue().practices):
-        check = Check(practice.check)
-        names = {
-            name
-            for condition in practice.when
-            for name in (condition.name, condition.above_setting, condition.below_setting, condition.times)
-            if name is not None
-        }
-        prepared = _Prepared((_ORDER.get(check, 0), number), check, practice, tuple(sorted(names)))
-        found.setdefault(practice.when[0].name, []).append(prepared)
-    return {name: tuple(all_prepared) for name, all_prepared in found.items()}
+def _all_about(name: str) -> tuple[_Prepared, ...]:
+    return tuple(_prepared(number, practice) for number, practice in catalogue().practices_about(name))
 
 
-def _spoken_of(prepared: _Prepared, job: Job, surroundings: Surroundings) -> Iterator[tuple[Made, Severity]]:
+def _prepared(number: int, practice: Practice) -> _Prepared:
+    check = Check(practice.check)
+    names = {
+        name
+        for condition in practice.when
+        for name in (condition.name, condition.above_setting, condition.below_setting, condition.times)
+        if name is not None
+    }
+    needed = {condition.name for condition in practice.when if not condition.missing and condition.name[-1] != "*"}
+    return _Prepared((_ORDER.get(check, 0), number), check, practice, tuple(sorted(names)), frozenset(needed))
+
+
+def _spoken_of(prepared: _Prepared, job: Job, surroundings: Surroundings | None) -> Iterator[tuple[Made, Severity]]:
+    """Yield the settings that a practice speaks of; without surroundings those whose own value says all."""
     practice, names = prepared.practice, prepared.names
     for made in job.by_name[practice.when[0].name]:
-        if not made.is_given or (len(practice.when) == 1 and _is_meant(practice, made, job)):
+        if not made.is_given or all(one is not prepared for one in _about(made.key, made.placed.value)):
+            continue
+        if len(practice.when) == 1 and _is_meant(practice, made, job):
             continue
         if prepared.check is Check.KEY_ABORTS and not _must_exist(made):
             continue
-        beside = surroundings.beside(made, names)
-        elsewhere = surroundings.elsewhere(made, names) if len(names) > 1 else {}
+        beside = surroundings.beside(made, names) if surroundings else {made.key: made.placed.value}
+        elsewhere = surroundings.elsewhere(made, names) if surroundings and len(names) > 1 else {}
         if spoken_of(practice, {**dict.fromkeys(elsewhere), **beside}):
             yield made, Severity.NOTE if _is_said(practice, made) else Severity(practice.severity)
         elif elsewhere and spoken_of(practice, {**elsewhere, **beside}):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from nccl_logscan.catalogue.model import Reader
+from nccl_logscan.catalogue.model import Kind, Reader
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Form, Forwards, Launch
 from nccl_logscan.lint.job import Job, Made, added, remark, removed
@@ -31,9 +31,7 @@ _CONF_SOURCE = "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.ht
 def check_reach(job: Job) -> Iterator[Remark]:
     """Yield a remark for each variable that is set where the job's processes do not get it."""
     for config in job.configs:
-        own = [
-            made for made in job.by_file[config.name] if made.placed.kind.value == "env" and is_for_the_job(made, job)
-        ]
+        own = [made for made in job.by_file[config.name] if made.placed.kind is Kind.ENV and is_for_the_job(made, job)]
         if not own:
             continue
         if config.syntax == "shell":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from nccl_logscan.catalogue.model import Reader
+from nccl_logscan.catalogue.model import Reader, Variable
 from nccl_logscan.configs.model import Config, Form
 from nccl_logscan.lint.job import Job, Made, remark
 from nccl_logscan.lint.model import Check, Remark, Severity
@@ -30,32 +30,38 @@ def in_program(config: Config, variables: Sequence[Made], job: Job) -> Iterator[
         yield from _in_driver(config, variables, joins.start())
         return
     init = _INIT.search(config.data)
-    if init is None:
-        return
+    if init is not None:
+        yield from _too_late(config.data, init.end(), variables, job)
+
+
+def _too_late(data: bytes, started: int, variables: Sequence[Made], job: Job) -> Iterator[Remark]:
+    """Judge what the module sets behind init_process_group, which ends at the byte `started`."""
+    collective = _COLLECTIVE.search(data, started)
     for made in variables:
-        span = made.placed.span
-        if (
-            made.placed.form is not Form.PYTHON_ENVIRON
-            or span.start < init.end()
-            or made.placed.at.offset != span.start
-        ):
-            continue
         variable = job.catalogue.variable(made.placed.name)
-        if variable is None:
+        if variable is None or not _is_set_behind(made, started):
             continue
-        if variable.reader is Reader.TORCH:
-            when = "init_process_group, which reads it,"
-            severity = Severity.WARNING
-        elif _COLLECTIVE.search(config.data, init.end(), span.start):
-            when = "the first collective, at which NCCL reads it,"
-            severity = Severity.WARNING
-        else:
-            # Without device_id NCCL starts at the first collective, which may still be to come.
-            when = "init_process_group, which may have read it,"
-            severity = Severity.NOTE
+        has_run = collective is not None and collective.end() <= made.placed.span.start
+        when, severity = _read_by(variable, a_collective_has_run=has_run)
         problem = f"{made.placed.name} is set after {when} has run"
         advice = "set it before, best before torch is imported or in the launch script"
         yield remark(made, Check.OUT_OF_REACH, severity, problem, advice, _SOURCE)
+
+
+def _is_set_behind(made: Made, started: int) -> bool:
+    """Whether the module itself, and no function of it, sets the variable behind a byte."""
+    begin = made.placed.span.start
+    return made.placed.form is Form.PYTHON_ENVIRON and begin >= started and made.placed.at.offset == begin
+
+
+def _read_by(variable: Variable, *, a_collective_has_run: bool) -> tuple[str, Severity]:
+    """Return what has read the variable by then, and how sure that is."""
+    if variable.reader is Reader.TORCH:
+        return "init_process_group, which reads it,", Severity.WARNING
+    if a_collective_has_run:
+        return "the first collective, at which NCCL reads it,", Severity.WARNING
+    # Without device_id NCCL starts at the first collective, which may still be to come.
+    return "init_process_group, which may have read it,", Severity.NOTE
 
 
 def _in_driver(config: Config, variables: Sequence[Made], joins: int) -> Iterator[Remark]:

@@ -5,9 +5,6 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 
-from rapidfuzz import process
-from rapidfuzz.distance import OSA
-
 from nccl_logscan.catalogue.load import Catalogue, catalogue
 from nccl_logscan.catalogue.model import Reader
 
@@ -106,11 +103,8 @@ def _shortened(name: str, known: Catalogue) -> str | None:
     words = name.split("_")
     if len(words) < _WORDS or len(words[-1]) < _SHORTEST_STEM:
         return None
-    found = [
-        real
-        for real, variable in known.variables.items()
-        if real.startswith(words[0]) and variable.verified and _begin_alike(words, real.split("_"))
-    ]
+    starting = (real for real in known.variables if len(real) > len(name) and real.startswith(words[0]))
+    found = [real for real in starting if _begin_alike(words, real.split("_"))]
     return found[0] if len(found) == 1 else None
 
 
@@ -129,6 +123,9 @@ def _has_one_more(longer: list[str], words: list[str]) -> bool:
 
 
 def _nearest_of(names: tuple[str, ...], name: str) -> str | None:
+    from rapidfuzz import process  # noqa: PLC0415 - only for a name that is not known
+    from rapidfuzz.distance import OSA  # noqa: PLC0415
+
     found = process.extractOne(name, names, scorer=OSA.distance, score_cutoff=2)
     return found[0] if found else None
 
@@ -151,6 +148,8 @@ def _near(name: str, known: Catalogue) -> str | None:
     read = known.nearest(name)
     if read is None and known.variable(name):
         return None
+    from rapidfuzz.distance import OSA  # noqa: PLC0415 - as above
+
     # Of two names that are as near, the one that is read was meant.
     all_near = (read, _nearest_of(_gone(), name), _nearest_of(_unread(), name))
     found = min(filter(None, all_near), key=lambda real: OSA.distance(name, real), default=None)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
-from nccl_logscan.catalogue.domain import read_as, takes, whole_number
+from nccl_logscan.catalogue.domain import in_words, read_as, takes, whole_number
+from nccl_logscan.catalogue.load import catalogue
 from nccl_logscan.catalogue.model import Domain, Form, Kind, Option, Parser, Reader
 from nccl_logscan.configs import model as configs
 from nccl_logscan.configs.edit import Edit
-from nccl_logscan.lint.job import Job, Made, changed, remark
+from nccl_logscan.lint.job import SHORT, Job, Made, changed, remark
 from nccl_logscan.lint.model import Check, Remark, Severity
 
 _AMOUNT = re.compile(r"(\d{1,15}) ?([A-Za-z]{1,7})")
@@ -38,6 +40,9 @@ def check_values(job: Job) -> Iterator[Remark]:
         if variable is None or variable.reader is Reader.OTHER:
             found = _of_option(made, placed.value, job)
         elif variable.verified and variable.reader is not Reader.NOBODY:
+            # Files repeat each other: what was asked of a short value once is not asked again.
+            if len(placed.value) <= SHORT and _fits_variable(placed.name, placed.value):
+                continue
             found = _judged(made, placed.value, variable.domain, variable.source)
         else:
             continue
@@ -60,11 +65,10 @@ def _of_call(made: Made, value: str, option: Option) -> Remark | None:
 
 
 def _judged(made: Made, value: str, domain: Domain, source: str) -> Remark | None:
-    is_refused = domain.strict or _is_with_unit(value, domain) or _is_of_another_kind(made, value, domain)
-    if not is_refused or takes(domain, value) or _is_placeholder(value, domain):
+    if _fits(value, domain) and not _is_of_another_kind(made, value, domain):
         return None
     right = right_value(value, domain)
-    wanted = _wanted(domain)
+    wanted = in_words(domain) or "a value of another form"
     problem = f"{made.placed.name} takes {wanted}, not {shown(value)}{_consequence(value, domain)}"
     advice = f"write {right}" if right is not None else f"give it {wanted}"
     fix = _written(made, right, domain) if right is not None else ()
@@ -72,6 +76,17 @@ def _judged(made: Made, value: str, domain: Domain, source: str) -> Remark | Non
     is_switched_on = domain.form is Form.FLAG and domain.parser is Parser.STRTOLL and whole_number(domain, value)
     severity = Severity.NOTE if is_switched_on else Severity.ERROR
     return remark(made, Check.BAD_VALUE, severity, problem, advice, source, fix=fix, marks_value=True)
+
+
+@lru_cache(16_384)
+def _fits_variable(name: str, value: str) -> bool:
+    variable = catalogue().variable(name)
+    return variable is not None and _fits(value, variable.domain)
+
+
+def _fits(value: str, domain: Domain) -> bool:
+    may_judge = domain.strict or _is_with_unit(value, domain)
+    return not may_judge or takes(domain, value) or _is_placeholder(value, domain)
 
 
 def _is_with_unit(value: str, domain: Domain) -> bool:
@@ -112,37 +127,6 @@ def _written(made: Made, right: str, domain: Domain) -> tuple[Edit, ...]:
 def shown(value: str) -> str:
     """Return a value as a sentence shows it: quoted, and cut where it is long."""
     return f'"{value}"' if len(value) <= 40 else f'"{value[:39]}…"'
-
-
-def _wanted(domain: Domain) -> str:
-    """Say what a domain takes."""
-    if domain.wanted:
-        return domain.wanted
-    choices = domain.choices or (("0", "1") if domain.form is Form.FLAG else ())
-    if domain.form is Form.LIST and choices:
-        return f"a list of {_one_of(choices)}"
-    if choices:
-        return _one_of(choices)
-    if domain.form not in {Form.INTEGER, Form.NUMBER}:
-        return "a value of another form"
-    if domain.unit == "port":
-        return f"a port{_bounds(domain)}"
-    kind = "a whole number" if domain.form is Form.INTEGER else "a number"
-    unit = f" of {domain.unit}" if domain.unit else ""
-    special = f", or {_one_of(domain.special)}" if domain.special else ""
-    return f"{kind}{unit}{_bounds(domain)}{special}"
-
-
-def _bounds(domain: Domain) -> str:
-    if domain.at_least is not None and domain.at_most is not None:
-        return f" from {domain.at_least:.12g} to {domain.at_most:.12g}"
-    if domain.at_least is not None:
-        return f" from {domain.at_least:.12g} on"
-    return f" up to {domain.at_most:.12g}" if domain.at_most is not None else ""
-
-
-def _one_of(choices: tuple[str, ...]) -> str:
-    return choices[0] if len(choices) == 1 else f"{', '.join(choices[:-1])} or {choices[-1]}"
 
 
 def _consequence(value: str, domain: Domain) -> str:

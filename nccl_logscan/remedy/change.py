@@ -10,6 +10,7 @@ from itertools import groupby
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.edit import Edit, applied
 from nccl_logscan.configs.model import Config
+from nccl_logscan.configs.rewriting import Rewriting
 from nccl_logscan.configs.secrets import shown_diff
 from nccl_logscan.position import Position
 from nccl_logscan.remedy.circumstances import Circumstances, Standing, frameworks_of, takes_options_of
@@ -23,7 +24,8 @@ _LONGEST_DIFF = 16_384
 class Change:
     """`where`, `present`, `to` and `diff` as in PlannedStep; `name` is the setting's as it is written there.
 
-    `is_wrong`: the setting is made, and otherwise than it should be.
+    `is_wrong`: the setting is made, and otherwise than it should be. `instead`: what is shown is another setting that
+    has this one's place. `changed` are the files that the diff changes, each with its change.
     """
 
     where: Position | None = None
@@ -32,12 +34,16 @@ class Change:
     diff: str | None = None
     is_wrong: bool = False
     name: str | None = None
+    instead: bool = False
+    changed: tuple[tuple[Config, Rewriting], ...] = ()
 
 
 def change_of(wanted: Named, around: Circumstances, *, changes: bool, adds: bool) -> Change:
     """Return where the setting is made, else with `adds` where it would go, and with `changes` the diff of it."""
     if made := _made(wanted, around):
         return _of_files(made, wanted, around, diff=changes)
+    if rival := _rival(wanted, around):
+        return Change(rival.placed.at, present_in(rival), is_wrong=True, name=rival.placed.name, instead=True)
     change = _of_log(wanted, around)
     if change is not None and not change.is_wrong:
         return change
@@ -46,8 +52,18 @@ def change_of(wanted: Named, around: Circumstances, *, changes: bool, adds: bool
         return change or Change(to=to)
     added = _added(replace(wanted, to=to), around, diff=changes)
     if change is not None:
-        return replace(change, diff=added.diff if added else None)
+        return replace(change, diff=added.diff, changed=added.changed) if added else change
     return added or Change(to=to)
+
+
+_EXCLUSIVE = (frozenset({"--mem", "--mem-per-cpu", "--mem-per-gpu"}),)
+"""Slurm takes one of these: https://slurm.schedmd.com/sbatch.html#OPT_mem."""
+
+
+def _rival(wanted: Named, around: Circumstances) -> Standing | None:
+    """Return where the files make a setting that excludes this one, which may then not be added beside it."""
+    others = (name for names in _EXCLUSIVE if wanted.name in names for name in sorted(names - {wanted.name}))
+    return next((standing for name in others for standing in around.standings(name, wanted.framework)), None)
 
 
 def _default(wanted: Named, around: Circumstances) -> str | None:
@@ -86,8 +102,16 @@ def _of_files(made: Sequence[Standing], wanted: Named, around: Circumstances, *,
     to = _target(first, wanted) or _kept(wanted)
     if to == UNSET and first.placed.scalar == "boolean":
         to = "false"
-    text = _diffs(wrong, wanted, around) if diff and wanted.to is not None else None
-    return Change(first.placed.at, present_in(first), to, text, bool(wrong) and corrects(wanted.to), first.placed.name)
+    changed = _changed(wrong, wanted, around) if diff and wanted.to is not None else ()
+    return Change(
+        first.placed.at,
+        present_in(first),
+        to,
+        "".join(diff_text(config, one.edits(), around.may_show) or "" for config, one in changed) or None,
+        bool(wrong) and corrects(wanted.to),
+        first.placed.name,
+        changed=changed,
+    )
 
 
 def present_in(standing: Standing) -> str | None:
@@ -113,18 +137,18 @@ def _due(wanted: Named, present: str | None) -> str | None:
 _SAYS_MORE = frozenset({"INFO", "TRACE"})
 
 
-def _diffs(wrong: Sequence[Standing], wanted: Named, around: Circumstances) -> str | None:
-    """Return the changes of all files that make the setting otherwise than it should be."""
+def _changed(wrong: Sequence[Standing], wanted: Named, around: Circumstances) -> tuple[tuple[Config, Rewriting], ...]:
+    """Return the files that make the setting otherwise than it should be, each with its change."""
     parts = []
     for _, group in groupby(wrong, key=lambda one: one.config.name):
         standings = tuple(group)
         config = standings[0].config
         edits = [_edit(one, wanted, around) for one in standings]
         made = [edit for edit in edits if edit is not None]
-        after = applied(config.data, made)
-        if len(made) == len(edits) and _keeps_the_rest(config, after, wanted, around):
-            parts.append(diff_text(config, made, around.may_show) or "")
-    return "".join(parts) or None
+        rewriting = Rewriting.of(config.data).with_edits(made)
+        if len(made) == len(edits) and _keeps_the_rest(config, rewriting.data, wanted, around):
+            parts.append((config, rewriting))
+    return tuple(parts)
 
 
 def _edit(standing: Standing, wanted: Named, around: Circumstances) -> Edit | None:
@@ -159,7 +183,12 @@ def _added(wanted: Named, around: Circumstances, *, diff: bool) -> Change | None
             after = applied(config.data, [edit])
             if _keeps_the_rest(config, after, wanted, around) and _is_in_place(config, after, name, wanted, around):
                 return Change(
-                    _first_line(config, edit), None, wanted.to, diff_text(config, (edit,), around.may_show), name=name
+                    _first_line(config, edit),
+                    None,
+                    wanted.to,
+                    diff_text(config, (edit,), around.may_show),
+                    name=name,
+                    changed=((config, Rewriting.of(config.data).with_edits([edit])),),
                 )
     return None
 
@@ -237,8 +266,9 @@ def diff_text(config: Config, edits: Sequence[Edit], may_show: Callable[[str], b
 
     None for no change, and where the text could not be shown as it is: bytes that are no UTF-8, a secret beside it.
     """
-    diff = shown_diff(config, edits, may_show)
-    if not diff or len(diff) > _LONGEST_DIFF or b"\r" in diff:
+    # A carriage return would be lost in a report.
+    diff = shown_diff(config, edits, lambda line: "\r" not in line and may_show(line))
+    if not diff or len(diff) > _LONGEST_DIFF:
         return None
     try:
         return diff.decode("utf-8")

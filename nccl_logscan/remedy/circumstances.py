@@ -9,12 +9,16 @@ from functools import cached_property
 
 from nccl_logscan.catalogue.load import Catalogue, catalogue, flag_form
 from nccl_logscan.catalogue.model import Option, Reader, Variable
-from nccl_logscan.catalogue.versions import version, within
+from nccl_logscan.catalogue.versions import lies_between, reads
 from nccl_logscan.configs.model import Config, Form, Placed
 from nccl_logscan.configs.syntax import Syntax
 from nccl_logscan.diagnosis.verdict import Job
 
 _INDEX = re.compile(r"\[\d*\]")
+_NETWORKS = {"Libfabric": "efa", "AWS Libfabric": "efa", "Socket": "socket"}
+"""What a step's `given` calls the networks that NCCL chose, where their adapters' link layer does not tell."""
+PATHS = frozenset({"ib", "roce", "p2p", *_NETWORKS.values()})
+"""All that `given` may hold beside frameworks."""
 _PIN_OF = {"pytorch": "torch", "nccl": "nccl"}
 
 
@@ -49,6 +53,14 @@ class Circumstances:
     def frameworks(self) -> frozenset[str]:
         """What the log shows at work and the files configure."""
         return self.configured.union(self.job.frameworks)
+
+    @cached_property
+    def seen(self) -> frozenset[str]:
+        """The frameworks, and the paths that the log shows in use: ib, roce, efa, socket, p2p."""
+        layers = {layer.lower() for layer in self.job.link_layers}
+        networks = {_NETWORKS[name] for name in self.job.network if name in _NETWORKS}
+        transports = {"p2p" for name in self.job.topology if name.startswith("P2P")}
+        return self.frameworks.union(layers, networks, transports)
 
     @cached_property
     def configured(self) -> frozenset[str]:
@@ -93,7 +105,7 @@ class Circumstances:
 
     def in_use(self, subject: str, since: str | None, until: str | None) -> bool:
         """Return whether a version in use lies between two, both included; True where none is known."""
-        return self.fits(subject, lambda have: _not_before(have, since) and _not_after(have, until))
+        return self.fits(subject, lambda have: lies_between(have, since, until))
 
     def fits(self, subject: str, holds: Callable[[str], bool]) -> bool:
         """Return whether a condition holds of a version in use; True where none is known."""
@@ -105,10 +117,7 @@ class Circumstances:
         subject = _SUBJECTS.get(variable.reader)
         if subject is None:
             return variable.reader is not Reader.NOBODY
-        gone = variable.removed_in
-        return self.fits(
-            subject, lambda have: _not_before(have, variable.since) and not (gone and _not_before(have, gone))
-        )
+        return self.fits(subject, lambda have: reads(variable, have))
 
     def takes(self, option: Option) -> bool:
         """Return whether a framework's version in use takes an option, and it may be advised."""
@@ -136,18 +145,6 @@ def frameworks_of(config: Config) -> Iterator[str]:
     """Yield the frameworks that a file configures or starts."""
     yield from (placed.framework for placed in config.settings if placed.framework is not None)
     yield from (launch.framework for launch in config.launches if launch.framework is not None)
-
-
-def _not_before(have: str, since: str | None) -> bool:
-    return not since or not version(since) or within(have, f">={_numbers(since)}")
-
-
-def _not_after(have: str, until: str | None) -> bool:
-    return not until or not version(until) or within(have, f"<={_numbers(until)}")
-
-
-def _numbers(text: str) -> str:
-    return ".".join(map(str, version(text)))
 
 
 def _comparable(name: str) -> str:

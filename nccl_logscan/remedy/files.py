@@ -10,7 +10,6 @@ from nccl_logscan.configs.syntax import Syntax
 from nccl_logscan.diagnosis.verdict import Job, JudgedSetting, Setting
 from nccl_logscan.lint.model import Remark, Severity, Versions
 from nccl_logscan.position import Span
-from nccl_logscan.remedy.change import diff_text
 
 _DIFFS = 200
 """So many of the gravest remarks have a diff: a report shows no more, and each costs a reading of its file's lines."""
@@ -45,10 +44,10 @@ def judged(job: Job, configs: Sequence[Config], may_show: Callable[[str], bool])
     """
     if not configs and not job.settings:
         return ()
-    from nccl_logscan.lint.run import lint, lint_seen  # noqa: PLC0415
+    from nccl_logscan.lint.seen import lint_seen  # noqa: PLC0415 - only where there is something to judge
 
     versions = versions_in(job)
-    in_files = lint(configs, versions) if configs else ()
+    in_files = _lint(configs, versions) if configs else ()
     told = {remark.name for remark in in_files}
     logged = lint_seen([_as_logged(setting) for setting in job.settings], versions)
     seen = (remark for remark in logged if remark.name not in told)
@@ -58,6 +57,12 @@ def judged(job: Job, configs: Sequence[Config], may_show: Callable[[str], bool])
         JudgedSetting(remark, _diff(remark, by_name.get(remark.at.source), may_show)) for remark in remarks[:_DIFFS]
     )
     return (*with_diff, *map(JudgedSetting, remarks[_DIFFS:]))
+
+
+def _lint(configs: Sequence[Config], versions: Versions) -> tuple[Remark, ...]:
+    from nccl_logscan.lint.run import lint  # noqa: PLC0415 - checks of files are only loaded where there is one
+
+    return lint(configs, versions)
 
 
 def versions_in(job: Job) -> Versions:
@@ -84,4 +89,6 @@ def _as_logged(setting: Setting) -> Placed:
 def _diff(remark: Remark, config: Config | None, may_show: Callable[[str], bool]) -> str | None:
     if config is None or not remark.fix:
         return None
+    from nccl_logscan.remedy.change import diff_text  # noqa: PLC0415 - only where there is a fix
+
     return diff_text(config, remark.fix, may_show)

@@ -11,6 +11,7 @@ from collections import defaultdict
 from nccl_logscan.catalogue.load import Catalogue
 from nccl_logscan.configs.model import Config, Form
 from nccl_logscan.diagnosis.verdict import Job
+from nccl_logscan.lint.gate import may_speak
 from nccl_logscan.remedy.circumstances import frameworks_of
 
 _MAPPINGS = frozenset({"yaml", "json", "toml"})
@@ -26,6 +27,33 @@ _STARTS = re.compile(
 _OF_THE_SHELL = frozenset({"SHLVL", "OLDPWD"})
 _OF_THE_LOGIN = frozenset({"PWD", "HOME"})
 _HANDED_ON = frozenset({"run(env=)", "Popen(env=)", "call(env=)", "check_call(env=)", "check_output(env=)"})
+
+
+# The words by which programs that start processes are called (see configs/shell/launchers.py).
+_LAUNCHERS = frozenset(
+    {
+        "torchrun", "distributed", "deepspeed", "accelerate", "horovodrun", "ray", "mpirun", "mpiexec", "orterun",
+        "prterun", "prun", "mpirun_rsh", "srun", "sbatch", "salloc", "docker", "podman", "nerdctl", "nvidia_docker",
+        "singularity", "apptainer", "enroot", "kubectl", "ssh", "pdsh", "clush", "pssh", "parallel_ssh",
+    }
+)  # fmt: skip
+_LONG = 1 << 15
+"""Bytes; no launch script or configuration that people write is much longer."""
+_WORD = re.compile(rb"[A-Za-z_]\w*(?:-\w+)*")
+
+
+def may_set_a_job_up(data: bytes, catalogue: Catalogue) -> bool:
+    """Return whether a file is worth parsing: it holds a word without which `sets_a_job_up` is False, and where it is
+    long, and so mostly data, a name that lint knows.
+    """
+    if data[:2] in {b"\xff\xfe", b"\xfe\xff"}:
+        return True  # UTF-16 is for the parsers to judge
+    if len(data) > _LONG and not may_speak(data):
+        return False
+    words = {word.decode().replace("-", "_") for word in _WORD.findall(data)}
+    if not words.isdisjoint(_LAUNCHERS) or not words.isdisjoint(catalogue.option_words):
+        return True
+    return any(catalogue.variable(word) for word in words)
 
 
 def sets_a_job_up(config: Config, catalogue: Catalogue) -> bool:

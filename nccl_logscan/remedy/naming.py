@@ -61,7 +61,10 @@ _INTERCHANGEABLE = {
         ("unused-parameters",),
         ("static-graph",),
         ("nodes",),
-        ("processes-per-node",),
+        # Accelerate counts the processes of all nodes, and has no other setting for how many there are.
+        ("processes-per-node", "processes"),
+        ("tensor-parallel-size",),
+        ("dispatch-batches",),
         ("rendezvous-port",),
         ("node-rank",),
         ("save-interval",),

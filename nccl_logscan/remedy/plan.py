@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from nccl_logscan.catalogue.model import Kind
+from nccl_logscan.configs.pins import package_of
 from nccl_logscan.diagnosis.diagnose import facts_of, fill
 from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.diagnosis.verdict import Diagnosis, PlannedStep
+from nccl_logscan.remedy.along import changed_along
 from nccl_logscan.remedy.change import Change, change_of
-from nccl_logscan.remedy.circumstances import Circumstances
+from nccl_logscan.remedy.circumstances import Circumstances, takes_options_of
 from nccl_logscan.remedy.naming import Named, named
-from nccl_logscan.remedy.values import UNSET, depends_on_site, is_exclusion, is_relative
+from nccl_logscan.remedy.values import UNSET, depends_on_site, is_at_least, is_exclusion, is_relative
 from nccl_logscan.rulebook.rule import Step
 from nccl_logscan.taxonomy import Action
 
@@ -40,7 +42,20 @@ def make_plan(diagnosis: Diagnosis, around: Circumstances | None = None) -> tupl
     said_first: dict[tuple[str | bool | None, ...], _Ranked] = {}
     for step in steps:
         said_first.setdefault(_gist(step.planned), step)
-    return tuple(step.planned for step in sorted(said_first.values(), key=lambda step: step.rank))[:_STEPS]
+    return tuple(_each_change_once(sorted(said_first.values(), key=lambda step: step.rank)))[:_STEPS]
+
+
+def _each_change_once(steps: Sequence[_Ranked]) -> Iterator[PlannedStep]:
+    """Yield the steps without the diffs of what the diff of a step before them has changed along with its own."""
+    done: set[tuple[str, str | None]] = set()
+    for step in steps:
+        planned = step.planned
+        if planned.diff and (planned.because, step.source.setting) in done:
+            yield replace(planned, diff=None)
+            continue
+        if planned.diff:
+            done |= {(planned.because, name) for name, _ in step.source.along}
+        yield planned
 
 
 def _gist(step: PlannedStep) -> tuple[str | bool | None, ...]:
@@ -53,6 +68,7 @@ def _gist(step: PlannedStep) -> tuple[str | bool | None, ...]:
 @dataclass(frozen=True, slots=True)
 class _Ranked:
     planned: PlannedStep
+    source: Step
     rank: tuple[int, ...]
 
 
@@ -62,13 +78,20 @@ def _steps_of(
     values = facts_of(finding, diagnosis.culprit)
     steps = (*finding.rule.remediation, *finding.rule.confirm)
     for number, step in enumerate(steps, start=1):
-        if only_warnings and not step.do_not:
+        if (only_warnings and not step.do_not) or not _concerns(step, around):
             continue
         for planned, change in _planned(step, number, finding, values, around):
-            yield _Ranked(planned, _rank(planned, change, diagnosis, around))
+            yield _Ranked(planned, step, _rank(planned, step, change, diagnosis, around))
 
 
-def _rank(step: PlannedStep, change: Change, diagnosis: Diagnosis, around: Circumstances) -> tuple[int, ...]:
+def _concerns(step: Step, around: Circumstances) -> bool:
+    """Whether the job is seen to use what the step is for."""
+    return not step.given or any(takes_options_of(seen, name) for seen in around.seen for name in step.given)
+
+
+def _rank(
+    step: PlannedStep, source: Step, change: Change, diagnosis: Diagnosis, around: Circumstances
+) -> tuple[int, ...]:
     """What is wrong where we can see it goes first, then what carries out the verdict's action, fixes, workarounds."""
     mends = step.effect in {"fix", "workaround"}
     leaves_out = step.setting == "--exclude" and diagnosis.action is Action.RESTART_WITHOUT_NODE
@@ -79,13 +102,25 @@ def _rank(step: PlannedStep, change: Change, diagnosis: Diagnosis, around: Circu
         step.do_not,
         not (mends and change.is_wrong),
         not leaves_out,
-        _EFFECTS.get(step.effect, len(_EFFECTS)),
+        _EFFECTS["inspect" if _only_waits_longer(source) else step.effect],
         _is_rivalled(step, around) if elsewhere else False,
         nothing_to_do,
     )
 
 
-_RIVALS = ({"slurm", "kubernetes"}, {"docker", "kubernetes"}, {"vllm", "sglang"})
+def _only_waits_longer(step: Step) -> bool:
+    """Whether a step makes up for a failure by a larger limit: what used the old one up comes first."""
+    return step.effect == "workaround" and step.to is not None and is_at_least(step.to)
+
+
+_RIVALS = (
+    {"slurm", "kubernetes"},
+    {"docker", "kubernetes"},
+    {"vllm", "sglang"},
+    # A server of models has no settings of a trainer.
+    {"vllm", "transformers"},
+    {"sglang", "transformers"},
+)
 
 
 def _is_rivalled(step: PlannedStep, around: Circumstances) -> bool:
@@ -105,7 +140,7 @@ def _planned(
             yield plain, Change()
         return
     kind = Kind(plain.kind)
-    names = step.setting.split(", ")
+    names = step.settings
     known = [(name, wanted) for name in names for wanted in named(name, kind, plain.to, around)]
     fitting = [(name, wanted) for name, wanted in known if _suits(step, name, wanted, around)]
     changes = [(name, wanted, _change(step, wanted, around)) for name, wanted in fitting]
@@ -146,25 +181,27 @@ def _change(step: Step, wanted: Named, around: Circumstances) -> Change:
     known = not step.do_not and to is not None and (told_by_log or not depends_on_site(wanted.name, to))
     known = known and wanted.doubt is None
     change = change_of(wanted, around, changes=known, adds=not step.do_not)
+    if step.along and change.changed:
+        change = changed_along(change, step.along, around)
     if step.effect == "workaround" and step.to is not None and is_relative(step.to):
         # What might be larger is not at fault for being as it is.
         return replace(change, is_wrong=False)
     if to is not None and not told_by_log and is_exclusion(to) and not is_exclusion(change.present or "^"):
         # The user names what to use: which of the site's own is right instead, the log does not tell.
-        return replace(change, diff=None)
+        return replace(change, diff=None, changed=())
     return change
 
 
 def _in_own_terms(plain: PlannedStep, name: str, wanted: Named, change: Change, *, whole: bool) -> PlannedStep:
     shown = name if whole else _shown_name(name, wanted, change)
-    renamed = not whole and shown != name
+    renamed = not whole and not change.instead and shown != name
     return replace(
         plain,
         title=_renamed(plain.title, name, shown) if renamed else plain.title,
         command=_command(plain, name, shown, wanted) if renamed else plain.command,
         kind=wanted.kind.value,
         setting=shown,
-        to=change.to if change.to is not None or wanted.to is None else _shown_value(wanted.to),
+        to=_shown_to(wanted, change),
         risk=_risk(plain, wanted),
         source=wanted.source or plain.source if wanted.own else plain.source or wanted.source,
         present=change.present,
@@ -183,15 +220,18 @@ def _risk(plain: PlannedStep, wanted: Named) -> str | None:
     return f"{known} {plain.risk or ''}".strip()
 
 
-def _shown_value(to: str) -> str | None:
-    """Return a value for a setting that nobody makes; a share of an unknown value is told by the step's title."""
-    return None if is_relative(to) else to
+def _shown_to(wanted: Named, change: Change) -> str | None:
+    """Return the value to show; a share of an unknown value is told by the step's title."""
+    if change.to is not None or change.instead or wanted.to is None:
+        return change.to
+    return None if is_relative(wanted.to) else wanted.to
 
 
 def _shown_name(name: str, wanted: Named, change: Change) -> str:
     """Return the setting as the file writes it; of a key far down in a manifest only its end, as it is known by."""
     if change.name is not None:
-        return next((known for known in wanted.names if change.name.endswith(f".{known}")), change.name)
+        written = re.sub(r"\[\d+\]", "[]", change.name)
+        return next((known for known in wanted.names if written.endswith(f".{known}")), change.name)
     return wanted.name if wanted.own or wanted.name != name else name
 
 
@@ -202,7 +242,7 @@ def _renamed(title: str, name: str, shown: str) -> str:
 def _command(plain: PlannedStep, name: str, shown: str, wanted: Named) -> str | None:
     """Return the rule's command under the other name; none where that is another framework's, or no command's."""
     if wanted.doubt is not None:
-        return f"pip show {wanted.doubt.framework}"
+        return f"pip show {package_of(wanted.doubt.framework)}"
     if wanted.own or plain.command is None or name.startswith("-") is not shown.startswith("-"):
         return None
     return _renamed(plain.command, name, shown)

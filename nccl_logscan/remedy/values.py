@@ -114,6 +114,11 @@ def at_least(value: str) -> str:
     return _AT_LEAST + value
 
 
+def is_at_least(to: str) -> bool:
+    """Return whether a value is a bound that the present one has to reach."""
+    return _LEAST.match(to) is not None
+
+
 def is_relative(to: str) -> bool:
     """Return whether a value says how the present one has to change."""
     return to in _SHARES or _BOUND.match(to) is not None

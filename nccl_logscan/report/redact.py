@@ -114,8 +114,9 @@ def _may_be_secret(value: str) -> bool:
 
 
 def _is_key_body(text: str) -> bool:
-    mixed = text != text.lower() and text != text.upper()
-    return mixed and _KEY_BODY.fullmatch(text) is not None and any(map(str.isdigit, text))
+    if _KEY_BODY.fullmatch(text) is None:
+        return False
+    return text != text.lower() and text != text.upper() and any(map(str.isdigit, text))
 
 
 def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:

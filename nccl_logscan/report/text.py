@@ -203,7 +203,7 @@ def _around(text: str, highlight: list[int] | None, room: int) -> Text:
 def _steps(page: _Page, steps: list[dict[str, Any]]) -> Iterator[_Row]:
     for number, step in enumerate(steps, 1):
         rank = 1 if number == 1 else 1 + number
-        by = "" if step["owner"] == "user" else f" ({step['owner']})"
+        by = _by(step)
         yield from _prose(page, rank, "Do", [f"{number}. {step['title']}{by}"])
         if change := _change(step):
             yield _Row(rank, "Do", page.fold(Text(f"   {visible(change)}", style="bold"), 20 if page.verbose else 1))
@@ -216,6 +216,13 @@ def _steps(page: _Page, steps: list[dict[str, Any]]) -> Iterator[_Row]:
             overflow = (_GUTTER + text.cell_len) // page.console.width if page.wraps else 0
             if overflow <= _COMMAND_LINES:
                 yield _Row(rank, "Do", (text,), overflow)
+
+
+def _by(step: dict[str, Any]) -> str:
+    """Return whose step it is, where not the user's, and where if its title does not: ` (cluster-admin, on node-7)`."""
+    place = step["on"] if step["on"] and step["on"] not in step["title"] else None
+    said = [*([step["owner"]] if step["owner"] != "user" else []), *([f"on {place}"] if place else [])]
+    return f" ({', '.join(said)})" if said else ""
 
 
 def _change(step: dict[str, Any]) -> str:

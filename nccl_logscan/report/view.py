@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, TypeAlias
 
+from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.diagnosis.findings import Evidence, Finding
 from nccl_logscan.diagnosis.verdict import (
     Aligned,
@@ -54,7 +55,8 @@ INPUTS_LIMIT = 5_000
 RANKS_LIMIT = 4_096
 NAMES_LIMIT = 256
 
-STEP_KINDS = ("env", "cli_flag", "yaml_key", "json_key", "python_kwarg", "k8s_field", "host_command")
+_STEP_KINDS = frozenset(kind.value for kind in Kind)
+
 # File names that are not UTF-8 hold them (os.fsdecode); no encoding takes them.
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _IMPORTANCE = {Role.CAUSE: 0, Role.SYMPTOM: 1, Role.ECHO: 2, Role.CONTEXT: 3, Role.BENIGN: 4}
@@ -245,7 +247,7 @@ def _step(step: PlannedStep) -> dict[str, Any]:
     return {
         "id": step.id,
         "title": step.title,
-        "kind": step.kind if step.kind in STEP_KINDS else "host_command",
+        "kind": step.kind if step.kind in _STEP_KINDS else Kind.HOST_COMMAND.value,
         "setting": step.setting,
         "from": redact_value(step.setting or "", step.present) if step.present is not None else None,
         "to": step.to,

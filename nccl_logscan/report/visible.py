@@ -33,7 +33,7 @@ def sentence(text: str) -> str:
 
 
 def harmless_to_runners(text: str) -> str:
-    """Return a line that a CI runner reading our output does not obey."""
+    """Return lines that a CI runner reading our output does not obey."""
     return _RUNNER_COMMAND.sub(lambda match: f"{match[0][0]} {match[0][1]}", text)
 
 

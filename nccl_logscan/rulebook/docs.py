@@ -157,10 +157,12 @@ def _step(step: Step) -> str:
     sentences = [prose(step.do)]
     if step.setting:
         sentences.append(f"Set {code(step.setting)}" + (f" to {code(step.to)}." if step.to is not None else "."))
+    sentences += [f"Along with it, set {code(name)} to {code(value)}." for name, value in step.along]
     sentences += [prose(step.why)] if step.why else []
     sentences += [f"Risk: {prose(step.risk)}"] if step.risk else []
     notes = [] if step.do_not else [step.owner, step.effect]
     notes += [f"on {prose(step.on)}"] if step.on else []
+    notes += [f"for {prose(', '.join(step.given))}"] if step.given else []
     notes += [f"since {prose(step.since)}"] if step.since else []
     notes += [f"until {prose(step.until)}"] if step.until else []
     notes += [_source(step.source)] if step.source else []

@@ -264,6 +264,13 @@ class StepDocument(_Strict):
     since: Line | None = Field(None, description="First version to which the step applies")
     until: Line | None = Field(None, description="Last version to which the step applies")
     source: Line | None = Field(None, description="Where the fact is from")
+    given: list[Line] = Field(
+        [],
+        description="The step is for jobs seen to use one of these: a framework of the catalogue, ib, roce, efa, p2p",
+    )
+    along: dict[Line, Line] = Field(
+        {}, description="Settings that have to change together with this one, and their values: one diff changes all"
+    )
 
 
 class ReferenceDocument(_Strict):

@@ -292,7 +292,7 @@ def _nearby(near: NearDocument | FollowDocument, order: str) -> Nearby:
 
 
 def _step(step: StepDocument) -> Step:
-    return Step(**step.model_dump())
+    return Step(**{**step.model_dump(), "given": tuple(step.given), "along": tuple(step.along.items())})
 
 
 def _example(example: HitDocument | MissDocument) -> Example:

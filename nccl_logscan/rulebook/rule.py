@@ -131,7 +131,11 @@ class Matcher:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing to look at or to do. `owner`: user, cluster-admin, vendor. `effect`: inspect, workaround, fix."""
+    """One thing to look at or to do. `owner`: user, cluster-admin, vendor. `effect`: inspect, workaround, fix.
+
+    `given`: the step is for jobs that are seen to use one of these frameworks or networks. `along`: settings that have
+    to change with this one, and their values: bfloat16 on and float16 off.
+    """
 
     do: str
     run: str | None = None
@@ -147,6 +151,13 @@ class Step:
     since: str | None = None
     until: str | None = None
     source: str | None = None
+    given: tuple[str, ...] = ()
+    along: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """The names in `setting`, which a comma parts."""
+        return tuple(self.setting.split(", ")) if self.setting else ()
 
 
 @dataclass(frozen=True, slots=True)

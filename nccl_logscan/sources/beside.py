@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
+from stat import S_ISFIFO
 
 from nccl_logscan.errors import InputError
 from nccl_logscan.sources.files import STDIN, file_blocks, natural
@@ -28,8 +29,10 @@ def given_configs(paths: Sequence[str], *, limits: Limits = DEFAULTS) -> list[So
         path = Path(given)
         try:
             state = path.stat()
-            with path.open("rb"):
-                pass
+            if not S_ISFIFO(state.st_mode):
+                # Opened once without being read, a pipe would have lost its writer.
+                with path.open("rb"):
+                    pass
         except (OSError, ValueError) as error:
             reason = reason_of(error) if isinstance(error, OSError) else "it is no path"
             raise InputError(

@@ -1,9 +1,12 @@
 import re
+import tomllib
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nccl_logscan.catalogue import load as catalogue_load
 from nccl_logscan.catalogue.domain import takes
 from nccl_logscan.catalogue.load import catalogue, flag_form
 from nccl_logscan.catalogue.model import Condition, Practice
@@ -158,3 +161,15 @@ def test_conditions_compare_as_they_say(condition, value, holds_so):
 def test_no_settings_at_all_raise(settings):
     for practice in PRACTICES:
         spoken_of(practice, settings)
+
+
+def test_the_compiled_lines_are_those_of_the_toml():
+    data = Path(catalogue_load.__file__).with_name("data")
+    entries = tomllib.loads((data / "practices.toml").read_text("utf-8"))["practice"]
+    assert tuple(map(catalogue_load.practice_of, entries)) == PRACTICES
+
+
+def test_practices_are_found_by_the_setting_that_they_are_about():
+    found = sorted(place for practice in PRACTICES for place, _ in catalogue().practices_about(practice.when[0].name))
+    assert {place: PRACTICES[place] for place in found} == dict(enumerate(PRACTICES))
+    assert all(found.when[0].name == name for name in ("NCCL_DEBUG",) for _, found in catalogue().practices_about(name))

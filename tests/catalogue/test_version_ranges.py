@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nccl_logscan.catalogue.versions import up_to, version, within
+from nccl_logscan.catalogue.versions import lies_between, version, within
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_a_bound_of_fewer_numbers_stands_for_all_its_releases(have, wanted, hold
     ],
 )
 def test_a_last_version_with_its_zero_is_that_release_alone(have, last, is_covered):
-    assert up_to(have, last) is is_covered
+    assert lies_between(have, None, last) is is_covered
     assert within(have, f"<={last}") is is_covered
     assert within(have, f">{last}") is not is_covered
 
@@ -68,3 +68,19 @@ def test_a_release_is_told_from_its_series():
     assert within("2.18.3", "==2.18")
     assert not within("2.18.3", "==2.18.0")
     assert within("2.18", "==2.18.0")
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "holds"),
+    [
+        ("2.18", "2.20", True),
+        ("2.18.5", "2.18", True),
+        ("2.18.6", "", False),
+        (None, "2.18.4", False),
+        ("2.17", "2.18.4", False),
+        ("", None, True),
+        ("main", "main", True),
+    ],
+)
+def test_both_bounds_are_included_and_one_that_is_no_version_holds(since, until, holds):
+    assert lies_between("2.18.5", since, until) is holds

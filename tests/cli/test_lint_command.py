@@ -253,3 +253,33 @@ def test_many_files_give_the_same_in_one_process_and_in_several(run, file, monke
 
     assert alone == together
     assert alone[0].code == 1
+
+
+def test_the_remarks_replace_no_file_that_they_are_about(run, file, here):
+    file("jobs/bad.sh", SCRIPT)
+    for given in ("jobs/bad.sh", "jobs"):
+        ran = run("lint", given, "-o", "jobs/bad.sh")
+        assert (ran.code, "would replace it" in ran.err) == (2, True)
+    assert (here / "jobs/bad.sh").read_text() == SCRIPT
+
+
+def test_fixes_that_cannot_be_written_are_told_in_terms_of_the_fixes(run, file, here, monkeypatch):
+    def full(*_arguments):
+        raise OSError(28, "No space left on device")
+
+    file("bad.sh", SCRIPT)
+    monkeypatch.setattr(os, "fsync", full)
+    ran = run("lint", "bad.sh", "--fix", "--write")
+
+    assert ran.code == 5
+    assert "cannot write the fixes to bad.sh: no space left on device" in ran.err
+    assert "--output" not in ran.err
+    assert (here / "bad.sh").read_text() == SCRIPT
+
+
+@pytest.mark.parametrize("words", [("lint", "a.env"), ("explain", "NCCL_ALGO")])
+def test_a_version_is_a_version_in_every_command(run, file, words):
+    file("a.env", "NCCL_ALGO=Ring\n")
+    assert run(*words, "--nccl", "core_v2.21.5-1+cuda12.4").code == 0
+    ran = run(*words, "--nccl", "new1")
+    assert (ran.code, "'new1' is no version; write it as 2.21.5" in ran.err) == (2, True)

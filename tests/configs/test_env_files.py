@@ -42,6 +42,19 @@ def test_edits_of_nccl_conf():
     assert syntax.add(config, Kind.CLI_FLAG, "--x", "1") is None
 
 
+def test_a_second_line_for_a_variable_in_nccl_conf_would_say_nothing():
+    syntax = syntax_named("nccl-conf")
+    config = read_text("nccl.conf", b"NCCL_A=1\n")
+    assert syntax.add(config, Kind.ENV, "NCCL_A", "2") is None
+
+
+def test_quotes_that_nccl_would_keep_can_be_mended():
+    syntax = syntax_named("nccl-conf")
+    config = read_text("nccl.conf", b'NCCL_A="1"\n')
+    [placed] = config.settings
+    assert applied(config.data, [syntax.change(config, placed, "1")]) == b"NCCL_A=1\n"
+
+
 def test_environment_files():
     text = 'A=1\nexport B=\'x y\' # c\n#C=1\nD = 2 # three\nE="a\\"b"\nF=$HOME\nG=a#b\nH=\n'
     assert facts(".deepspeed_env", text) == [
@@ -98,11 +111,11 @@ def test_what_cannot_be_read_is_said(tmp_path):
     large.write_bytes(b"#" * (SIZE_LIMIT + 1))
     (tmp_path / "picture.png").write_bytes(b"\x89PNG")
     for path, words in (
-        (tmp_path / "none.sh", "cannot read it: No such file"),
-        (tmp_path, "cannot read it: Is a directory"),
+        (tmp_path / "none.sh", "cannot read .*none.sh: no such file"),
+        (tmp_path, "cannot read .*: is a directory"),
         (large, "is larger than 8 MiB"),
         (tmp_path / "picture.png", "of no kind of configuration file"),
-        ("a\0b", "cannot read it"),
+        ("a\0b", "cannot read a.b: "),
     ):
         with pytest.raises(InputError, match=words):
             read_config(path)

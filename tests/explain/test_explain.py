@@ -142,6 +142,19 @@ def test_a_message_or_a_part_of_it_finds_its_rule(message, rule):
     assert rule in [each.name for each in explained(message)]
 
 
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("export NCCL_IB_TIMEOUT=22", {"NCCL_IB_TIMEOUT"}),
+        ('os.environ["NCCL_BUFFSIZE"] = "1"; x', {"NCCL_BUFFSIZE"}),
+        ("$NCCL_ALGO", {"NCCL_ALGO"}),
+        ("what is IBV_WC_WR_FLUSH_ERR", {"IBV_WC_WR_FLUSH_ERR"}),
+    ],
+)
+def test_a_line_that_no_rule_knows_is_explained_by_the_names_in_it(line, names):
+    assert names <= {each.name for each in explained(line)}
+
+
 def test_one_version_has_one_default():
     defaults = (Default("2.3.5", "14"), Default("2.14.3", "18"), Default("2.23.4", "20"))
     assert [default_in(defaults, wanted) for wanted in ("2.2", "2.3.5", "2.13.4", "2.21.5", "2.30.7")] == [

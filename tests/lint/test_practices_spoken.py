@@ -2,7 +2,7 @@ import pytest
 
 from nccl_logscan.catalogue.load import catalogue
 from nccl_logscan.lint.model import Check, Severity, Versions
-from nccl_logscan.lint.run import lint_seen
+from nccl_logscan.lint.seen import lint_seen
 
 RUN = "torchrun --nnodes 2 train.py"
 

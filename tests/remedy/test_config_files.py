@@ -389,23 +389,51 @@ def test_whatever_the_file_a_diff_takes_the_setting_out_and_nothing_else(asks_fo
         assert len(changed) < len(text)
 
 
+@pytest.mark.parametrize("first", ["--bf16", "--fp16"])
+def test_settings_that_change_together_are_one_diff(asks_for, tmp_path, first):
+    steps = {
+        "--bf16": flag("--bf16", "true", along=(("--fp16", "unset"),)),
+        "--fp16": flag("--fp16", "unset", along=(("--bf16", "true"),)),
+    }
+    config = "per_device_train_batch_size: 4\nfp16: true\nddp_timeout: 1800\n"
+    order = sorted(steps, key=lambda name: name != first)
+    plan = plan_for(asks_for(*(steps[name] for name in order)), circumstances({"a.yaml": config}))
+    [diff] = [step.diff for step in plan if step.diff]
+
+    assert applied(tmp_path, {"a.yaml": config}, diff)["a.yaml"].splitlines() == [
+        "per_device_train_batch_size: 4",
+        "fp16: false",
+        "ddp_timeout: 1800",
+        "bf16: true",
+    ]
+
+
+def test_a_compose_file_s_service_with_gpus_gets_the_key(asks_for, tmp_path):
+    compose = "services:\n  db:\n    image: y\n  train:\n    image: x\n    runtime: nvidia\n"
+    [planned] = plan_for(asks_for(flag("--shm-size", "at least 16g")), circumstances({"docker-compose.yml": compose}))
+    changed = applied(tmp_path, {"docker-compose.yml": compose}, planned.diff)["docker-compose.yml"]
+
+    assert changed == compose + "    shm_size: 16g\n"
+
+
+def test_no_memory_of_a_node_is_asked_for_beside_that_of_a_core(asks_for):
+    script = "#!/bin/bash\n#SBATCH --mem-per-cpu=4G\nsrun python train.py\n"
+    [planned] = plan_for(asks_for(flag("--mem", "0")), circumstances({"a.sbatch": script}))
+
+    assert (planned.setting, planned.present, planned.where.line) == ("--mem-per-cpu", "4G", 2)
+    assert (planned.to, planned.diff) == (None, None)
+
+
+def test_a_step_given_for_a_framework_is_for_jobs_that_use_it(asks_for):
+    step = env("NCCL_DEBUG", "WARN", given=("deepspeed", "roce"))
+
+    assert plan_for(asks_for(step), circumstances({"a.sh": "torchrun train.py\n"})) == ()
+    assert len(plan_for(asks_for(step), circumstances({"a.sh": "deepspeed train.py\n"}))) == 1
+
+
 def test_of_very_many_wrong_settings_the_gravest_come_with_a_diff():
-    script = (
-        "".join(f"export NCCL_BUFFSIZES={number}\n" for number in range(4194304, 4194564)) + "export NCCL_DEBUG=INFO\n"
-    )
-    found = judged(Job(), circumstances({"a.sh": script}).configs, lambda _: True)
+    files = {f"{number}.sh": "export NCCL_TIMEOUT=1\n" for number in range(260)}
+    found = judged(Job(), circumstances({"a.sh": "export NCCL_DEBUG=INFO\n", **files}).configs, lambda _: True)
 
     assert [entry.diff is not None for entry in found] == [True] * 200 + [False] * 61
     assert found[-1].remark.name == "NCCL_DEBUG"
-
-
-def test_another_mount_of_a_pod_is_not_made_a_memory_volume(asks_for):
-    mounts = "      volumeMounts:\n        - {name: src, mountPath: /src}\n"
-    volume = "  volumes:\n    - name: src\n      emptyDir: {}\n"
-    step = Step(
-        "mount a memory volume", effect="fix", kind="k8s_field", setting="volumes[].emptyDir.medium", to="Memory"
-    )
-    [planned] = plan_for(asks_for(step), circumstances({"pod.yaml": POD + mounts + volume}))
-
-    assert "mountPath" not in (planned.diff or "")
-    assert planned.setting == "volumes[].emptyDir.medium"

@@ -8,7 +8,7 @@ from nccl_logscan.catalogue.load import catalogue
 from nccl_logscan.configs.read import read_text
 from nccl_logscan.diagnosis.verdict import Job, Setting
 from nccl_logscan.position import Position
-from nccl_logscan.remedy.found import is_of_another_job, sets_a_job_up
+from nccl_logscan.remedy.found import is_of_another_job, may_set_a_job_up, sets_a_job_up
 
 JOBS = {
     "train.sh": "#!/bin/bash\nexport NCCL_IB_HCA=mlx5_0\ntorchrun train.py\n",
@@ -82,3 +82,15 @@ def test_a_script_that_gives_another_value_than_the_log_shows_is_of_another_job(
     config = read_text("run.sh", text.encode())
 
     assert is_of_another_job(config, Job(settings=seen)) is another
+
+
+@pytest.mark.parametrize(
+    ("data", "worth"),
+    [
+        (b"torchrun train.py\n", True),
+        (b'{"id": 1, "text": "x"}\n' * 10_000, False),
+        (b'{"id": 1, "text": "x"}\n' * 10_000 + b"NCCL_IB_HCA=mlx5_0\n", True),
+    ],
+)
+def test_long_data_without_a_known_name_is_not_worth_reading(data, worth):
+    assert may_set_a_job_up(data, catalogue()) is worth

@@ -7,7 +7,7 @@ import pytest
 from nccl_logscan.catalogue.load import catalogue
 from nccl_logscan.catalogue.model import Kind, Reader
 from nccl_logscan.catalogue.versions import version
-from nccl_logscan.remedy.circumstances import is_advice
+from nccl_logscan.remedy.circumstances import PATHS, is_advice
 from nccl_logscan.remedy.values import UNSET, is_relative
 from nccl_logscan.rulebook.load import builtin_rulebook
 
@@ -26,12 +26,7 @@ STEPS = [
     for rule in builtin_rulebook().rules.values()
     for step in (*rule.remediation, *rule.confirm)
 ]
-NAMED = [
-    pytest.param(name, step, id=f"{where} [{name}]")
-    for where, step in STEPS
-    if step.setting
-    for name in step.setting.split(", ")
-]
+NAMED = [pytest.param(name, step, id=f"{where} [{name}]") for where, step in STEPS for name in step.settings]
 
 
 @pytest.mark.parametrize(("name", "step"), NAMED)
@@ -86,3 +81,10 @@ def test_a_value_belongs_to_a_setting(where, step):
 @pytest.mark.parametrize(("where", "step"), [entry for entry in STEPS if entry[1].do_not])
 def test_what_not_to_do_says_why(where, step):
     assert step.why, where
+
+
+def test_what_steps_are_given_for_exists():
+    frameworks = {option.framework for option in catalogue().options}
+    given = {name for rule in builtin_rulebook().rules.values() for step in rule.remediation for name in step.given}
+
+    assert given <= frameworks | PATHS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 
 import pytest
 
@@ -84,6 +85,19 @@ def test_a_file_that_is_named_is_taken_whatever_it_is_called(job):
     [source] = given_configs(given)
 
     assert (source.name, source.kind, source.content()) == (given[0], Kind.CONFIG, b"export NCCL_DEBUG=INFO\n")
+
+
+def test_a_pipe_is_opened_once(job):
+    os.mkfifo(job / "pipe")
+    writer = threading.Thread(target=(job / "pipe").write_bytes, args=(b"export NCCL_DEBUG=INFO\n",), daemon=True)
+    writer.start()
+    [source] = given_configs([str(job / "pipe")])
+    read = []
+    reader = threading.Thread(target=lambda: read.append(source.content()), daemon=True)
+    reader.start()
+    reader.join(5)
+
+    assert read == [b"export NCCL_DEBUG=INFO\n"]
 
 
 @pytest.mark.parametrize("name", ["missing.sh", ".", "a\0b"])

@@ -6,15 +6,15 @@ import re
 from collections.abc import Iterator
 
 from nccl_logscan.catalogue.model import Kind
-from nccl_logscan.configs.edit import Edit
+from nccl_logscan.configs.edit import Edit, line_start
 from nccl_logscan.configs.embedded.splice import Piece
 from nccl_logscan.configs.embedded.texts import Inner, sources_in
 from nccl_logscan.configs.mappings.edits import Parser, Spot
 from nccl_logscan.configs.mappings.removal import entries_removed
 from nccl_logscan.configs.mappings.tree import Mapping, Sequence, descendants
 from nccl_logscan.configs.model import Config, Placed
+from nccl_logscan.configs.proof import adds_just, changes_just, in_condition
 from nccl_logscan.configs.read import read_text, syntax_named
-from nccl_logscan.configs.tried import adds_just, changes_just, in_condition
 
 
 def inner_edit(config: Config, parse: Parser, placed: Placed, value: str | None) -> Edit | None:
@@ -44,7 +44,7 @@ def inner_addition(config: Config, parse: Parser, kind: Kind, name: str, value: 
             continue
         edit = syntax_named(text.syntax).add(text, kind, name, value)
         outer = _carried(config, parse, inner, edit) if edit else None
-        if outer and not in_condition(config.data, outer.end) and adds_just(config, outer, name, value, 1):
+        if outer and not in_condition(config.data, outer.end) and adds_just(config, outer, name, value):
             return outer
     return None
 
@@ -89,7 +89,7 @@ def _lines_carried(data: bytes, inner: Inner, edit: Edit, indent: bytes) -> Edit
         return Edit(end, end, b"\n" + indent + text)
     if text or edit.start == 0:
         return Edit(start, end, text) if text else None
-    return Edit(_line_start(data, start) - 1, end, b"")
+    return Edit(line_start(data, start) - 1, end, b"")
 
 
 def _covers(edit: Edit, pieces: list[Piece]) -> bool:
@@ -124,14 +124,10 @@ def _outer(inner: Inner, offset: int) -> int | None:
     return at
 
 
-def _line_start(data: bytes, offset: int) -> int:
-    return data.rfind(b"\n", 0, offset) + 1
-
-
 def _indent(data: bytes, inner: Inner) -> bytes | None:
     """Return the blanks before each line of a block scalar's text."""
     indents = set()
     for piece in inner.splice.pieces:
         if piece.length:
-            indents.add(data[_line_start(data, piece.outer) : piece.outer])
+            indents.add(data[line_start(data, piece.outer) : piece.outer])
     return indents.pop() if len(indents) == 1 and not b"".join(indents).strip(b" ") else None

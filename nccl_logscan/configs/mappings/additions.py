@@ -13,7 +13,7 @@ from nccl_logscan.configs.mappings.tree import Mapping, Node, Scalar, Sequence, 
 from nccl_logscan.configs.mappings.variable_names import is_telling
 from nccl_logscan.configs.mappings.writer import Writer
 from nccl_logscan.configs.model import Config, Form, Placed
-from nccl_logscan.configs.tried import adds_just, in_condition
+from nccl_logscan.configs.proof import adds_just, in_condition
 
 _PART = re.compile(r"([^.\[\]]+)((?:\[\d+\])*)(?:\.|\Z)")
 _KEYS = frozenset({Kind.YAML_KEY, Kind.JSON_KEY, Kind.K8S_FIELD})
@@ -34,8 +34,22 @@ class Additions:
             edit = self._tried(self._variable(name, value), name, value)
             return edit or self._within(kind, name, value)
         if kind in _KEYS:
-            return self._tried(self._key(name, value), name, value)
+            return self._of_service(name, value) or self._tried(self._key(name, value), name, value)
         return self._within(kind, name, value)
+
+    def _of_service(self, name: str, value: str) -> Edit | None:
+        """Return the edit that gives a compose file's one service, or its one with GPUs, a key of its own."""
+        root = self._tree.documents[0] if len(self._tree.documents) == 1 else None
+        services = root.get("services") if isinstance(root, Mapping) else None
+        if not isinstance(services, Mapping) or not re.fullmatch(r"\w+", name):
+            return None
+        named = [(key.text, one) for key, one in services.pairs if isinstance(key, Scalar) and isinstance(one, Mapping)]
+        chosen = [entry for entry in named if _has_gpus(entry[1])] or named
+        if len(chosen) != 1 or chosen[0][1].get(name) is not None or not chosen[0][1].pairs:
+            return None
+        service, home = chosen[0]
+        edit = self._entry(home, [self._writer.key(name)], self._writer.scalar(value, None, is_text=False))
+        return self._tried([edit], f"services.{service}.{name}", value)
 
     def _within(self, kind: Kind, name: str, value: str) -> Edit | None:
         from nccl_logscan.configs.embedded.edits import inner_addition  # noqa: PLC0415 - only where there is one
@@ -180,6 +194,12 @@ class Additions:
             return []
         keys = [self._writer.key(str(part)) for part in rest]
         return [self._entry(home, keys, self._writer.scalar(value, None, is_text=False))]
+
+
+def _has_gpus(service: Mapping) -> bool:
+    """Whether a service asks for GPUs: by `gpus`, the runtime, or a device of the capability."""
+    below = (node for node in descendants((service,)) if isinstance(node, Scalar))
+    return service.get("gpus") is not None or any(node.text in ("gpu", "nvidia") for node in below)
 
 
 def _lacking(nodes: Iterable[Node], key: str) -> Iterable[Mapping]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from nccl_logscan.configs.edit import Edit
+from nccl_logscan.configs.edit import Edit, line_ending, line_start, lines_put
 from nccl_logscan.configs.mappings.edits import entry_of, size_of
 from nccl_logscan.configs.mappings.removal import begin_of
 from nccl_logscan.configs.mappings.tree import Mapping, Sequence
@@ -25,20 +25,9 @@ def inserted_after(data: bytes, parent: Mapping | Sequence, number: int, lines: 
     first = begin_of(data, parent, 0) if size_of(parent) else None
     if first is None:
         return None
-    indent = b" " * (first - _line_start(data, first))
-    ending = b"\r\n" if b"\r\n" in data else b"\n"
-    end = entry_of(parent, number)[1]
-    rest = _REST.match(data, end)
-    if rest is None:
-        return None
-    at = rest.end()
-    opening = b"" if data[at - 1 : at] == b"\n" else ending
-    text = opening + b"".join(indent + line + ending for line in lines)
-    return Edit(at, at, text.removesuffix(ending) if opening else text)
-
-
-def _line_start(data: bytes, offset: int) -> int:
-    return data.rfind(b"\n", 0, offset) + 1
+    indent = b" " * (first - line_start(data, first))
+    rest = _REST.match(data, entry_of(parent, number)[1])
+    return lines_put(data, rest.end(), [indent + line for line in lines]) if rest else None
 
 
 def _into_flow(data: bytes, parent: Mapping | Sequence, entry: bytes) -> Edit | None:
@@ -47,9 +36,8 @@ def _into_flow(data: bytes, parent: Mapping | Sequence, entry: bytes) -> Edit | 
         is_clear = opening >= 0 and not data[opening + 1 : parent.end - 1].strip()
         return Edit(opening + 1, parent.end - 1, entry) if is_clear else None
     begin, end = entry_of(parent, size_of(parent) - 1)
-    line = _line_start(data, begin)
-    ending = b"\r\n" if b"\r\n" in data else b"\n"
-    joint = b" " if data[line:begin].strip(b" \t") else ending + data[line:begin]
+    line = line_start(data, begin)
+    joint = b" " if data[line:begin].strip(b" \t") else line_ending(data) + data[line:begin]
     comma = _COMMA.match(data, end)
     if comma:
         return Edit(comma.end(), comma.end(), joint + entry + b",")

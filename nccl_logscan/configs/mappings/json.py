@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.edit import Edit
-from nccl_logscan.configs.mappings.tree import Tree
 from nccl_logscan.configs.mappings.yaml import read_tree
 from nccl_logscan.configs.model import Config, Placed
+from nccl_logscan.configs.syntax import path_of
+
+if TYPE_CHECKING:
+    from nccl_logscan.configs.mappings.tree import Tree
 
 _SUFFIXES = (".json", ".jsonc", ".json5")
 
@@ -20,7 +23,7 @@ class Json:
 
     def claims(self, name: str, head: bytes) -> bool:
         """Return whether the name says JSON, or has no suffix and the file begins with a brace and a quote."""
-        path = PurePath(name.lower())
+        path = path_of(name.lower())
         if path.suffix in _SUFFIXES:
             return True
         return not path.suffix and head.lstrip()[:1] == b"{" and head.lstrip()[1:].lstrip()[:1] == b'"'

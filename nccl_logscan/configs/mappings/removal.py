@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from nccl_logscan.configs.edit import Edit, applied
+from nccl_logscan.configs.edit import Edit, applied, line_start
 from nccl_logscan.configs.mappings.edits import Parser, Spot, entry_of, size_of
 from nccl_logscan.configs.mappings.tree import Mapping, Sequence, shape
 
@@ -45,10 +45,6 @@ def _put(parent: Mapping | Sequence, entries: list[object]) -> None:
     target[:] = entries
 
 
-def _line_start(data: bytes, offset: int) -> int:
-    return data.rfind(b"\n", 0, offset) + 1
-
-
 def begin_of(data: bytes, parent: Mapping | Sequence, number: int) -> int | None:
     """Return where an entry begins, a block sequence's dash with it."""
     start = entry_of(parent, number)[0]
@@ -64,7 +60,7 @@ def out_of_block(data: bytes, parent: Mapping | Sequence, first: int, last: int)
     rest = _REST.match(data, end)
     if begin is None or rest is None:
         return None
-    line = _line_start(data, begin)
+    line = line_start(data, begin)
     if not data[line:begin].strip(b" \t"):
         return Edit(line, rest.end(), b"")
     if last + 1 >= size_of(parent):
@@ -80,7 +76,7 @@ def out_of_flow(data: bytes, parent: Mapping | Sequence, first: int, last: int) 
     """Return the edit that takes entries out of brackets, with the comma that goes with them."""
     begin, end = entry_of(parent, first)[0], entry_of(parent, last)[1]
     comma = re.compile(rb"[ \t]*,").match(data, end)
-    line = _line_start(data, begin)
+    line = line_start(data, begin)
     if comma:
         rest = _REST.match(data, comma.end())
         if rest and b"\n" in rest[0] and not data[line:begin].strip(b" \t"):

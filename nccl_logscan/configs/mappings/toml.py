@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.edit import Edit
-from nccl_logscan.configs.mappings.tree import Tree
 from nccl_logscan.configs.mappings.yaml import read_tree
 from nccl_logscan.configs.model import Config, Placed
+from nccl_logscan.configs.syntax import path_of
+
+if TYPE_CHECKING:
+    from nccl_logscan.configs.mappings.tree import Tree
 
 
 class Toml:
@@ -18,7 +21,7 @@ class Toml:
 
     def claims(self, name: str, head: bytes) -> bool:  # noqa: ARG002 - nothing in it tells TOML from an ini file
         """Return whether the name says TOML."""
-        return PurePath(name.lower()).suffix == ".toml"
+        return path_of(name.lower()).suffix == ".toml"
 
     def read(self, name: str, data: bytes) -> Config:
         """Return all values by their dotted paths, variables of environments by their names."""

@@ -6,13 +6,13 @@ import json
 import re
 
 from nccl_logscan.catalogue.model import Kind
-from nccl_logscan.configs.edit import Edit
+from nccl_logscan.configs.edit import Edit, line_start, lines_put
 from nccl_logscan.configs.embedded.edits import inner_edit
 from nccl_logscan.configs.mappings.edits import TREE_FORMS, Parser, entry_of, size_of, spot_of
 from nccl_logscan.configs.mappings.removal import emptied, out_of_block, out_of_flow
 from nccl_logscan.configs.mappings.tree import Mapping, Node, Scalar, descendants
 from nccl_logscan.configs.model import Config, Placed
-from nccl_logscan.configs.tried import adds_just, changes_just
+from nccl_logscan.configs.proof import adds_just, changes_just
 
 _LITERAL = re.compile(r"[+-]?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
@@ -90,7 +90,7 @@ def _variable(config: Config, parse: Parser, name: str, value: str) -> Edit | No
 
 
 def _tried(config: Config, edit: Edit | None, name: str, value: str) -> Edit | None:
-    return edit if edit and adds_just(config, edit, name, value, 1) else None
+    return edit if edit and adds_just(config, edit, name, value) else None
 
 
 def _behind(data: bytes, home: Mapping, key: str, text: bytes | None) -> Edit | None:
@@ -99,16 +99,14 @@ def _behind(data: bytes, home: Mapping, key: str, text: bytes | None) -> Edit | 
     if text is None or not own or not _BARE_KEY.fullmatch(key):
         return None
     begin, end = entry_of(home, own[-1])
-    line = data.rfind(b"\n", 0, begin) + 1
+    line = line_start(data, begin)
     pair = f"{key} = ".encode() + text
     if home.flow:
         return Edit(end, end, b", " + pair)
     rest = _REST.match(data, end)
     if rest is None or data[line:begin].strip(b" \t"):
         return None
-    ending = b"\r\n" if b"\r\n" in data else b"\n"
-    opening = b"" if rest[0].endswith(b"\n") else ending
-    return Edit(rest.end(), rest.end(), opening + data[line:begin] + pair + (b"" if opening else ending))
+    return lines_put(data, rest.end(), [data[line:begin] + pair])
 
 
 def _is_inline(value: object) -> bool:
@@ -116,7 +114,5 @@ def _is_inline(value: object) -> bool:
 
 
 def _new_table(data: bytes, table: str, key: str, text: bytes) -> Edit:
-    ending = b"\r\n" if b"\r\n" in data else b"\n"
-    opening = b"" if not data or data.endswith(b"\n") else ending
-    body = f"[{table}]".encode() + ending + key.encode() + b" = " + text + ending
-    return Edit(len(data), len(data), opening + (ending if data.strip() else b"") + body)
+    parted = [b""] if data.strip() else []
+    return lines_put(data, len(data), [*parted, f"[{table}]".encode(), key.encode() + b" = " + text], closed=True)

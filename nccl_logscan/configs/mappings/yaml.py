@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.edit import Edit
-from nccl_logscan.configs.mappings.tree import Tree
 from nccl_logscan.configs.model import Config, LineIndex, Placed
+from nccl_logscan.configs.syntax import path_of
+
+if TYPE_CHECKING:
+    from nccl_logscan.configs.mappings.tree import Tree
 
 _SUFFIXES = (".yaml", ".yml", ".yaml.j2", ".yml.j2", ".yaml.tpl", ".yaml.tmpl", ".yaml.template", ".yaml.jinja")
 _TELLING = re.compile(rb"(?:[ \t]*+(?:#(?!!)[^\n]*+)?\r?\n)*+(?:---[ \t\r]*+\n|apiVersion:|compute_environment:)")
@@ -22,7 +25,7 @@ class Yaml:
 
     def claims(self, name: str, head: bytes) -> bool:
         """Return whether the name says YAML, or says nothing and the file begins as YAML does."""
-        path = PurePath(name.lower())
+        path = path_of(name.lower())
         if path.name.endswith(_SUFFIXES):
             return True
         return path.suffix in _OPEN_SUFFIXES and _TELLING.match(head) is not None

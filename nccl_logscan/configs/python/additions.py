@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 import tree_sitter
 
 from nccl_logscan.catalogue.model import Kind
-from nccl_logscan.configs.edit import Edit
+from nccl_logscan.configs.edit import Edit, lines_put
 from nccl_logscan.configs.mappings.insertion import appended
 from nccl_logscan.configs.mappings.variable_names import is_telling
 from nccl_logscan.configs.model import Config, Form
+from nccl_logscan.configs.proof import adds_just
 from nccl_logscan.configs.python.edits import compiles_as_before, entries, literal, node_at
 from nccl_logscan.configs.python.tree import dotted, parsed, telling_nodes
-from nccl_logscan.configs.tried import adds_just
+from nccl_logscan.position import Span
 
 _KEYWORD = re.compile(r"(\w+)\((\w+)=\)")
 _SOURCE = re.compile(r"-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|(?:\w+\.)*timedelta\([\w=\s.,*]{1,80}\)|True|False|None")
@@ -33,7 +35,7 @@ def added(config: Config, kind: Kind, name: str, value: str) -> Edit | None:
         return None
     if edit is None or not compiles_as_before(config.data, edit):
         return None
-    return edit if adds_just(config, edit, name, meant.lower() if meant in _CONSTANTS.values() else value, 1) else None
+    return edit if adds_just(config, edit, name, meant.lower() if meant in _CONSTANTS.values() else value) else None
 
 
 def _keyword(config: Config, name: str, value: str) -> Edit | None:
@@ -80,22 +82,24 @@ def _to_runtime_env(config: Config, name: str, value: str) -> Edit | None:
 
 def _statement(config: Config, name: str, value: str) -> Edit | None:
     """Return the edit that writes os.environ[...] = ... where it is read in time."""
-    data = config.data
-    ending = b"\r\n" if b"\r\n" in data else b"\n"
     place = _behind_others(config) or _at_imports(config)
     if place is None:
         return None
-    at, indent, opening, environ, quote = place
-    key, text = literal(name, quote), literal(value, quote)
+    key, text = literal(name, place.quote), literal(value, place.quote)
     if key is None or text is None:
         return None
-    line = indent + f"{environ}[{key}] = {text}".encode() + ending
-    if at and data[at - 1 : at] != b"\n":
-        return Edit(at, at, ending + opening + line.removesuffix(ending))
-    return Edit(at, at, opening.replace(b"\n", ending) + line)
+    line = place.indent + f"{place.environ}[{key}] = {text}".encode()
+    return lines_put(config.data, place.at, [*place.lines_before, line])
 
 
-_Place = tuple[int, bytes, bytes, str, str]
+class _Place(NamedTuple):
+    """Where an assignment goes, and how it is written there; `lines_before` are those that it needs."""
+
+    at: int
+    environ: str = "os.environ"
+    quote: str = '"'
+    indent: bytes = b""
+    lines_before: tuple[bytes, ...] = ()
 
 
 def _behind_others(config: Config) -> _Place | None:
@@ -109,7 +113,7 @@ def _behind_others(config: Config) -> _Place | None:
         line = config.lines.whole_lines(one.span)
         indent = config.data[line.start : one.span.start]
         if plain and not indent.strip(b" \t"):
-            return line.end, indent, b"", plain[1], plain[2]
+            return _Place(line.end, plain[1], plain[2], indent)
     return None
 
 
@@ -120,12 +124,10 @@ def _at_imports(config: Config) -> _Place | None:
         if node.type != "import_statement" or (reader is not None and node.start_byte > reader):
             continue
         if any(dotted(child, config.data) == "os" for child in node.named_children):
-            from nccl_logscan.position import Span  # noqa: PLC0415 - used here alone
-
-            return config.lines.whole_lines(Span(node.start_byte, node.end_byte)).end, b"", b"", "os.environ", '"'
+            return _Place(config.lines.whole_lines(Span(node.start_byte, node.end_byte)).end)
     if reader is None:
         return None
-    return reader, b"", b"import os\n\n", "os.environ", '"'
+    return _Place(reader, lines_before=(b"import os", b""))
 
 
 def _reader_import(data: bytes) -> int | None:

@@ -9,12 +9,12 @@ import warnings
 import tree_sitter
 
 from nccl_logscan.catalogue.model import Kind
-from nccl_logscan.configs.edit import Edit, applied
+from nccl_logscan.configs.edit import Edit, applied, line_start
 from nccl_logscan.configs.mappings.removal import out_of_flow
 from nccl_logscan.configs.mappings.tree import Node, Sequence
 from nccl_logscan.configs.model import Config, Form, Placed
+from nccl_logscan.configs.proof import changes_just
 from nccl_logscan.configs.python.tree import parsed
-from nccl_logscan.configs.tried import changes_just
 
 _STRING = re.compile(r"([rRuUbB]*)(\"\"\"|'''|\"|')")
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?")
@@ -129,7 +129,7 @@ def _statement_out(data: bytes, statement: tree_sitter.Node) -> Edit | None:
     if statement.named_child_count != 1:
         return None
     start, end = statement.start_byte, statement.end_byte
-    line = data.rfind(b"\n", 0, start) + 1
+    line = line_start(data, start)
     rest = _REST.match(data, end)
     block = statement.parent
     if block is not None and block.type == "block":

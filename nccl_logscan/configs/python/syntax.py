@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePath
 
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Config, Placed
+from nccl_logscan.configs.syntax import path_of
 
 _SHEBANG = re.compile(rb"#![^\n]{0,200}python")
 
@@ -19,7 +19,7 @@ class Python:
 
     def claims(self, name: str, head: bytes) -> bool:
         """Return whether the name or the first line says Python."""
-        return PurePath(name.lower()).suffix == ".py" or _SHEBANG.match(head) is not None
+        return path_of(name.lower()).suffix == ".py" or _SHEBANG.match(head) is not None
 
     def read(self, name: str, data: bytes) -> Config:
         """Return the variables that are set and the keywords that calls are given."""

@@ -7,16 +7,17 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.catalogue.versions import within
-from nccl_logscan.configs.edit import Edit, applied
+from nccl_logscan.configs.edit import Edit, lines_put
 from nccl_logscan.configs.frameworks import HYDRA
 from nccl_logscan.configs.model import Config, Form, Forwards, Launch, Placed
+from nccl_logscan.configs.proof import adds_just
 from nccl_logscan.configs.shell.program_args import hydra_value
-from nccl_logscan.configs.shell.reading import collected, read_script
+from nccl_logscan.configs.shell.quoting import BARE, quoted
+from nccl_logscan.configs.shell.reading import collected
 from nccl_logscan.configs.shell.script import Script
 from nccl_logscan.configs.shell.words import Command, Word
 from nccl_logscan.position import Span
 
-_BARE = re.compile(r"[A-Za-z0-9_@%+=:,./^-]+", re.ASCII)
 _VARIABLE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _KEY = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
 _FLAG = re.compile(r"--?[A-Za-z][\w.-]*(?: [\w.-]+)?", re.ASCII)
@@ -50,7 +51,7 @@ def added(config: Config, kind: Kind, name: str, value: str) -> Edit | None:
         return None
     script = collected(config.name, config.data)
     edit = _edit(script, config, kind, name, value)
-    return edit if edit and _only_adds(config, edit, name, value) else None
+    return edit if edit and adds_just(config, edit, name, value or "true") else None
 
 
 def _edit(script: Script, config: Config, kind: Kind, name: str, value: str) -> Edit | None:
@@ -60,7 +61,7 @@ def _edit(script: Script, config: Config, kind: Kind, name: str, value: str) -> 
         return _flag(script, config, name, value)
     if kind is Kind.YAML_KEY and _KEY.fullmatch(name):
         return _override(script, name, value)
-    if kind is Kind.HOST_COMMAND and re.fullmatch(r"ulimit -\w", name) and _BARE.fullmatch(value):
+    if kind is Kind.HOST_COMMAND and re.fullmatch(r"ulimit -\w", name) and BARE.fullmatch(value):
         return _before_launch(script, config, f"{name} {value}")
     return None
 
@@ -119,7 +120,7 @@ def _runtime_variable(script: Script, beside: Placed, name: str, value: str) -> 
     text = script.text
     written = text[beside.span.start : beside.span.end]
     if beside.program == "ray job submit":
-        if not _BARE.fullmatch(value):
+        if not BARE.fullmatch(value):
             return None
         escape = "\\" if "\\" in written else ""
         quote = escape + '"'
@@ -153,18 +154,19 @@ def _handed_over(script: Script, config: Config, launch: Launch, name: str, valu
         for placed in config.settings
         if placed.form is Form.LAUNCHER_OPTION and placed.program == launch.program and placed.kind is Kind.ENV
     ]
-    written = [script.text[placed.span.start : placed.span.end].split()[:1] for placed in own]
-    last = next((placed for placed, words in zip(own[::-1], written[::-1], strict=True) if words), None)
+    last = own[-1] if own else None
     if last is not None:
-        option = script.text[last.span.start : last.span.end].split()[0]
+        option = next(iter(script.text[last.span.start : last.span.end].split()), "")
         if not re.fullmatch(r"-x|-e|--env", option):
             return None
     found = _command_at(script, launch)
     command, word = found if last is None else _ending(script, last.span)
     if command is None or word is None:
         return None
-    quoted = _quoted(value, command)
-    return None if quoted is None else _after(script, command, word, f"{option} {name}={quoted}", own=last is not None)
+    written = _word(value, command)
+    if written is None:
+        return None
+    return _after(script, command, word, f"{option} {name}={written}", own=last is not None)
 
 
 def _ending(script: Script, span: Span) -> tuple[Command | None, Word | None]:
@@ -191,7 +193,7 @@ def _listed(script: Script, config: Config, launch: Launch, name: str, value: st
     """Add to the list of srun's --export."""
     inside = (p for p in config.settings if p.name == "--export" and p.program == launch.program and p.value_span)
     flag = next((p for p in inside if launch.span.start <= p.span.start < launch.span.end), None)
-    if flag is None or flag.value_span is None or not _BARE.fullmatch(value) or "," in value:
+    if flag is None or flag.value_span is None or not BARE.fullmatch(value) or "," in value:
         return None
     end = flag.value_span.end
     if script.text[end - 1] in "\"'":
@@ -205,13 +207,13 @@ def _export(script: Script, config: Config, name: str, value: str, launch: int |
     """Add `export NAME=VALUE` behind the last export before the first launch, or else in front of that; `launch` is
     where it begins.
     """
-    quoted = _quoted(value, None)
-    if quoted is None:
+    written = _word(value, None)
+    if written is None:
         return None
-    line = f"export {name}={quoted}"
+    line = f"export {name}={written}"
     beside = _export_beside(script, config, name, len(script.text) if launch is None else launch)
     if beside is not None:
-        return _new_line(config, _line_end(config, beside), line)
+        return lines_put(config.data, _line_end(config, beside), [line.encode()])
     return None if launch is None else _before_launch(script, config, line)
 
 
@@ -271,23 +273,13 @@ def _before_launch(script: Script, config: Config, line: str) -> Edit | None:
     indent = script.text[at : command.words[0].start]
     if indent.strip() or script.text[:at].rstrip("\r\n")[-1:] == "\\":
         return None
-    return _new_line(config, at, indent + line)
+    return lines_put(config.data, at, [(indent + line).encode()])
 
 
-def _new_line(config: Config, at: int, line: str) -> Edit:
-    ending = b"\r\n" if b"\r\n" in config.data[:4096] else b"\n"
-    if at and config.data[at - 1 : at] != b"\n":
-        return Edit(at, at, ending + line.encode())
-    return Edit(at, at, line.encode() + ending)
-
-
-def _quoted(value: str, command: Command | None) -> str | None:
+def _word(value: str, command: Command | None) -> str | None:
     """Return a value as a shell word, None where the quotes around do not allow it."""
-    if _BARE.fullmatch(value):
-        return value
-    if (command is not None and command.unit.quotes) or not value:
-        return None
-    return f'"{value}"' if not {"$", '"', "\\", "`", "!"} & set(value) else f"'{value}'" if "'" not in value else None
+    kinds = ("",) if not value or (command is not None and command.unit.quotes) else ("", '"', "'")
+    return next((written for kind in kinds if (written := quoted(value, kind)) is not None), None)
 
 
 # Flags and overrides
@@ -311,8 +303,8 @@ def _flag_text(name: str, value: str, between: str, command: Command) -> str | N
         return name
     if " " in name:
         between = " " if name.startswith("--mca") else "="
-    quoted = _quoted(value, command)
-    return None if quoted is None else f"{name}{between}{quoted}"
+    written = _word(value, command)
+    return None if written is None else f"{name}{between}{written}"
 
 
 def _slurm_flag(script: Script, config: Config, name: str, value: str) -> Edit | None:
@@ -321,10 +313,11 @@ def _slurm_flag(script: Script, config: Config, name: str, value: str) -> Edit |
     directive = last is not None and any(start <= last < end for start, end in script.comments)
     if last is None or not directive or name in _SRUN_ONLY:
         return _launcher_flag(script, config, {"srun"}, name, value)
-    if not _BARE.fullmatch(value) and value:
+    if not BARE.fullmatch(value) and value:
         return None
     end = config.lines.whole_lines(Span(last, last + 1)).end
-    return _new_line(config, end, f"#SBATCH {name}" + (f"={value}" if value not in {"", "true"} else ""))
+    given = f"={value}" if value not in {"", "true"} else ""
+    return lines_put(config.data, end, [f"#SBATCH {name}{given}".encode()])
 
 
 def _launcher_flag(script: Script, config: Config, programs: Iterable[str], name: str, value: str) -> Edit | None:
@@ -347,8 +340,8 @@ def _override_text(key: str, value: str, command: Command) -> str | None:
     quotes = command.unit.quotes
     special = "," in value or value[:1] in {"^", "="} or ("env_vars." in key and hydra_value(value)[1] != "text")
     if not special:
-        return f"{key}={value}" if _BARE.fullmatch(value) else None
-    if not _BARE.fullmatch(value) or len(quotes) > 1 or "'" in quotes:
+        return f"{key}={value}" if BARE.fullmatch(value) else None
+    if not BARE.fullmatch(value) or len(quotes) > 1 or "'" in quotes:
         return None
     return f"{key}='{value}'" if quotes == '"' else f"{key}=\"'{value}'\""
 
@@ -375,23 +368,3 @@ def _after(script: Script, command: Command, word: Word, text: str, *, own: bool
 def _separators(text: str, words: Sequence[Word], last: int) -> Iterator[str]:
     for at in range(last):
         yield text[words[at].end : words[at + 1].start]
-
-
-def _only_adds(config: Config, edit: Edit, name: str, value: str) -> bool:
-    """Return whether the script with the edit made says what it said and this besides."""
-    after = read_script(config.name, applied(config.data, (edit,)))
-    before = [_fact(placed) for placed in config.settings]
-    found = [_fact(placed) for placed in after.settings]
-    wanted = value or "true"
-    new = list(found)
-    for fact in before:
-        if fact in new:
-            new.remove(fact)
-        elif not (fact[2] in {"assignment", "flag", "export"} and any(other[0] == fact[0] for other in new)):
-            return False
-    plain = name.partition("env_vars.")[2] or name
-    return any(fact[0] in {name, plain} and fact[1] == wanted for fact in new) and after.faults == config.faults
-
-
-def _fact(placed: Placed) -> tuple[str, str | None, str, str | None]:
-    return placed.name, placed.value, placed.form.value, placed.program

@@ -7,22 +7,19 @@ the setting meant.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 
-from nccl_logscan.configs.edit import Edit, applied
+from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Config, Form, Placed
+from nccl_logscan.configs.proof import changes_just
 from nccl_logscan.configs.shell.here_documents import Document, edit_within
-from nccl_logscan.configs.shell.reading import collected, read_script
+from nccl_logscan.configs.shell.quoting import BARE, SPECIAL, quoted
+from nccl_logscan.configs.shell.reading import collected
 from nccl_logscan.configs.shell.script import OPTION_TEXT, Script
 from nccl_logscan.configs.shell.words import Command, Word
 from nccl_logscan.position import Span
 
-Fact = tuple[str, str | None, Form, str | None, str | None]
-
-_BARE = re.compile(r"[A-Za-z0-9_@%+=:,./^-]+", re.ASCII)
 _DEFAULT = re.compile(r"""("?)\$\{\w+:?[-=]("[^"]*"|'[^']*'|[^}]*)\}\1""", re.ASCII)
-_SPECIAL = frozenset("\\$`\"'!")
 _BLANK = " \t\r"
 _OPENERS = frozenset({"then", "else", "elif", "do", "{", "(", "if", "while", "until", "!", "time"})
 _JOINED = frozenset({"&&", "||", "|", "|&"})
@@ -34,13 +31,13 @@ def changed(config: Config, placed: Placed, value: str) -> Edit | None:
     if {"\0", "\n", "\r"} & set(value):
         return None
     edit = _changed(config, placed, value)
-    return edit if edit and _says(config, edit, placed, value) else None
+    return edit if edit and changes_just(config, edit, placed, value) else None
 
 
 def _changed(config: Config, placed: Placed, value: str) -> Edit | None:  # noqa: PLR0911 - a return per kind of place
     span = placed.value_span
     if span is None:
-        if placed.form is Form.LAUNCHER_OPTION and placed.kind.value == "env" and _BARE.fullmatch(value):
+        if placed.form is Form.LAUNCHER_OPTION and placed.kind.value == "env" and BARE.fullmatch(value):
             return Edit(placed.span.end, placed.span.end, f"={value}".encode())
         return None
     script = collected(config.name, config.data)
@@ -52,16 +49,16 @@ def _changed(config: Config, placed: Placed, value: str) -> Edit | None:  # noqa
     default = _DEFAULT.fullmatch(raw)
     if default:
         start, end = span.start + default.start(2), span.start + default.end(2)
-        return Edit(start, end, value.encode()) if _BARE.fullmatch(value) else None
+        return Edit(start, end, value.encode()) if BARE.fullmatch(value) else None
     if _in_comment(script, span) or _is_line(config, placed):
-        return Edit(span.start, span.end, value.encode()) if _BARE.fullmatch(value) else None
+        return Edit(span.start, span.end, value.encode()) if BARE.fullmatch(value) else None
     command, word = _word_at(script, span)
     if command is None or word is None:
         return None
     opening = text[word.start]
     own = opening if opening in "\"'" and word.start < span.start and span.end < word.end else ""
-    quoted = _as_written(value, raw, command.unit.quotes, own, placed)
-    return None if quoted is None else Edit(span.start, span.end, quoted.encode())
+    written = _as_written(value, raw, command.unit.quotes, own, placed)
+    return None if written is None else Edit(span.start, span.end, written.encode())
 
 
 def _word_at(script: Script, span: Span) -> tuple[Command | None, Word | None]:
@@ -89,31 +86,20 @@ def _as_written(value: str, raw: str, around: str, own: str, placed: Placed) -> 
     if placed.form in {Form.OVERRIDE, Form.RUNTIME_ENV}:
         return _override_written(value, raw, around + own)
     if placed.form is Form.FLAG and raw[:1] not in {"'", '"'} and (" " in value or len(raw.split()) > 1):
-        return value if all(_BARE.fullmatch(part) for part in value.split(" ")) else None
+        return value if all(BARE.fullmatch(part) for part in value.split(" ")) else None
     if own:
-        return value if _BARE.fullmatch(value) or (not around and not _SPECIAL & set(value)) else None
-    quoted = raw[:1] in {"'", '"'}
-    for quote in (raw[:1], '"', "'") if quoted else ("", '"', "'"):
-        written = _quoted(value, quote, around)
+        return value if BARE.fullmatch(value) or (not around and not SPECIAL & set(value)) else None
+    has_quotes = raw[:1] in {"'", '"'}
+    for quote in (raw[:1], '"', "'") if has_quotes else ("", '"', "'"):
+        written = quoted(value, quote, around)
         if written is not None:
             return written
     return None
 
 
-def _quoted(value: str, quote: str, around: str) -> str | None:
-    """Return a value in quotes of a kind ("" for none), where it may stand so inside of those around it."""
-    if quote == "":
-        return value if _BARE.fullmatch(value) else None
-    if {quote, "\\"} & set(value) or (quote == '"' and {"$", "`", "!"} & set(value)):
-        return None
-    if around and (quote in around or _SPECIAL & set(value)):
-        return None
-    return f"{quote}{value}{quote}"
-
-
 def _override_written(value: str, raw: str, around: str) -> str | None:
     """Return a value of Hydra's: text stays in the quotes that Hydra sees, and those that the shell sees stay."""
-    if not _BARE.fullmatch(value):
+    if not BARE.fullmatch(value):
         return None
     bare = raw.strip("\\\"'")
     if not bare or raw.count(bare) != 1 or "$" in bare:
@@ -128,7 +114,7 @@ def removed(config: Config, placed: Placed) -> Edit | None:
     """Return the edit that takes a setting out with what belongs to it: its line, its comma, its continuation."""
     script = collected(config.name, config.data)
     edit = _removal(script, config, placed)
-    return edit if edit and _says(config, edit, placed, None) else None
+    return edit if edit and changes_just(config, edit, placed, None) else None
 
 
 def _removal(script: Script, config: Config, placed: Placed) -> Edit | None:  # noqa: PLR0911 - a return per kind of place
@@ -294,49 +280,3 @@ def _words_removed(config: Config, text: str, siblings: list[Word], words: list[
 def _ends_command(text: str, line: Span, rest: str) -> bool:
     """Return whether the line is the last of a command that goes on over lines: the one before then ends it."""
     return rest != "\\" and text[: line.start].rstrip("\r\n")[-1:] == "\\"
-
-
-# Proof
-
-
-def _says(config: Config, edit: Edit, placed: Placed, value: str | None) -> bool:
-    """Return whether the script with the edit made says the same as before, but for this setting."""
-    after = read_script(config.name, applied(config.data, (edit,)))
-    meant = {id(other) for other in config.settings if other == placed or _written_together(other, placed)}
-    if value is None:
-        expected = [_fact(other) for other in config.settings if id(other) not in meant]
-        enclosing = [other for other in config.settings if _encloses(other, placed)]
-        bare = (placed.name, None, Form.EXPORT)
-        found = [fact for fact in map(_fact, after.settings) if fact[:3] != bare or fact in expected]
-        if enclosing:
-            names = {other.name for other in enclosing}
-            expected = [fact for fact in expected if fact[0] not in names]
-            found = [fact for fact in found if fact[0] not in names]
-        return _like(found, expected) and after.faults == config.faults
-    expected = [_fact(replace(other, value=value)) if id(other) in meant else _fact(other) for other in config.settings]
-    holding = {other.name for other in config.settings if _encloses(other, placed)}
-    return _like(
-        [fact for fact in map(_fact, after.settings) if fact[0] not in holding],
-        [fact for fact in expected if fact[0] not in holding],
-    ) and len(after.settings) == len(config.settings)
-
-
-def _like(found: Sequence[Fact], expected: Sequence[Fact]) -> bool:
-    return list(found) == list(expected)
-
-
-def _written_together(other: Placed, placed: Placed) -> bool:
-    """Return whether two settings are the same bytes: an override, and the variable that it gives to Ray's workers."""
-    forms = {Form.OVERRIDE, Form.RUNTIME_ENV}
-    return other.span == placed.span and other.form in forms and placed.form in forms
-
-
-def _encloses(other: Placed, placed: Placed) -> bool:
-    """Return whether a setting's value holds another setting: the string of options, the list of --export."""
-    if other == placed or other.value_span in {None, placed.value_span}:
-        return False
-    return other.span.start <= placed.span.start and placed.span.end <= other.span.end
-
-
-def _fact(placed: Placed) -> Fact:
-    return placed.name, placed.value, placed.form, placed.program, placed.mark

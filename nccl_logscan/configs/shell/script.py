@@ -334,7 +334,10 @@ class Script:
 
     def spliced(self, words: Sequence[Word]) -> Sequence[Word]:
         """Return a command's words with variables and arrays of options put in where they are used."""
-        if not any(word.ref is not None for word in words):
+        for word in words:
+            if word.ref is not None:
+                break
+        else:
             return words
         out: list[Word] = []
         self._splice(words, out, frozenset())
@@ -374,7 +377,9 @@ class Script:
 
     def literal(self, word: Word) -> str:
         """Return a word's text, or that of the variable that it is where this has one value in the whole script."""
-        definitions = self.values.get(word.ref) if word.ref is not None else None
+        if word.ref is None:
+            return word.text
+        definitions = self.values.get(word.ref)
         if definitions and len(definitions) <= _BRANCHES_LIMIT and all(value.items is None for value, _ in definitions):
             texts = {value.text.partition("=")[2] for value, _ in definitions}
             if len(texts) == 1 and HOLE not in (text := texts.pop()):

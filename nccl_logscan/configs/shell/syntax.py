@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePath
 
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Config, Placed
+from nccl_logscan.configs.syntax import path_of
 
 _SUFFIXES = frozenset(
     {
@@ -64,8 +64,8 @@ class Shell:
 
     def claims(self, name: str, head: bytes) -> bool:
         """Return whether it is called as a script is, or begins with the lines of one."""
-        file = PurePath(name).name
-        suffix = PurePath(file).suffix or file
+        file = path_of(name).name
+        suffix = path_of(name).suffix or file
         if suffix in _SUFFIXES:
             return True
         return suffix.lower() not in _TEXTS and bool(_SCRIPT.match(head))

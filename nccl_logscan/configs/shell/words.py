@@ -87,6 +87,9 @@ class Word(NamedTuple):
     fallback: bool = False
 
 
+_new_word = tuple.__new__
+
+
 class Body(NamedTuple):
     """A here-document's body; `quoted`: nothing in it is expanded."""
 
@@ -175,31 +178,46 @@ class _Lexer:
         self.offsets = None if isinstance(unit.offsets, range) and unit.offsets[:1] == range(1) else unit.offsets
 
     def run(self) -> None:
-        match, text, size, comments, at_top = _TOKEN.match, self.text, len(self.text), self.out.comments, self.offsets
-        pos = 0
-        while pos < size:
-            found = match(text, pos)
-            assert found is not None
-            kind, pos = found.lastindex, found.end()
-            if kind == _PLAIN and at_top is None:
-                self._add(Word(found.start(_PLAIN), pos, found[_PLAIN]))
-            elif kind == _NEWLINE:
+        pos: int | None = 0
+        while pos is not None:
+            pos = self._read(pos)
+        self._end("")
+
+    def _read(self, pos: int) -> int | None:  # noqa: PLR0912 - a branch per kind of token, the commonest first
+        """Take the tokens from `pos` on, up to one that takes what follows it as well; return where that ends."""
+        comments = self.out.comments
+        plain = _PLAIN if self.offsets is None else 0
+        for found in _TOKEN.finditer(self.text, pos):
+            kind = found.lastindex
+            if kind == plain:
+                # As Word(...) has it, without the call: most of what a script holds is plain words.
+                word = _new_word(Word, (*found.span(_PLAIN), found[_PLAIN], None, None, False))
+                words = self.command.words
+                if words and len(words) != 2:
+                    words.append(word)
+                else:
+                    self._add(word)
+                continue
+            end = after = found.end()
+            if kind == _NEWLINE:
                 if self.command.words or self.command.targets:
                     self._end("")
                 if self.pending:
-                    pos = self._bodies(found.end(_NEWLINE))
+                    after = self._bodies(found.end(_NEWLINE))
             elif kind == _OPERATOR:
                 self._operator(found[_OPERATOR])
             elif kind == _COMMENT:
-                comments.append(self._span(found.start(_COMMENT), pos))
+                comments.append(self._span(found.start(_COMMENT), end))
             elif kind == _REDIRECTION:
-                pos = self._redirect(found[_REDIRECTION], pos)
+                after = self._redirect(found[_REDIRECTION], end)
             elif kind == _ARITHMETIC:
-                pos = self._arithmetic(found.start(_ARITHMETIC))
+                after = self._arithmetic(found.start(_ARITHMETIC))
             elif kind is not None:
-                word, pos = self._token_word(found)
+                word, after = self._token_word(found)
                 self._add(word)
-        self._end("")
+            if after != end:
+                return after
+        return None
 
     # Words
 

@@ -76,6 +76,8 @@ class Networks:
 _RETRIES_EXCEEDED = re.compile(r"Got completion .{0,200}?(?:with error 12\b|status=12\b|RETRY_EXC_ERR)")
 # From 2.21 on NCCL picks a GID itself; before, the index was 0 unless set (v2.21.5-1, src/transport/net_ib.cc).
 _PICKS_ITSELF = (2, 21)
+_DEFAULTS = frozenset({"0", "-1"})
+"""Values of NCCL_IB_GID_INDEX that come to what held before 2.21 without one."""
 
 
 @dataclass(slots=True)
@@ -84,6 +86,7 @@ class _Roce:
 
     device: Excerpt | None = None
     gid_set: bool = False
+    gid_zero: bool = False
     version: tuple[int, ...] | None = None
     failure: Excerpt | None = None
     failure_order: int = 0
@@ -94,7 +97,7 @@ class _Roce:
 
 
 class RoceAddress:
-    """Finds RoCE jobs whose first messages were never acknowledged while the GID index was left at its old default."""
+    """Finds RoCE jobs whose first messages were never acknowledged with the GID index that was once the default, 0."""
 
     names: ClassVar[tuple[str, ...]] = ("roce-default-gid",)
     kinds: ClassVar[frozenset[str]] = frozenset({"nccl.network", "nccl.env", "nccl.version", "nccl.warn", "train.step"})
@@ -111,7 +114,9 @@ class RoceAddress:
             if seen.device is None and any(device.endswith("/RoCE") for device in event.devices):
                 seen.device = excerpt_of(event, site)
         elif isinstance(event, NcclEnv):
-            seen.gid_set = seen.gid_set or event.name == "NCCL_IB_GID_INDEX"
+            if event.name == "NCCL_IB_GID_INDEX":
+                seen.gid_set = seen.gid_set or event.value not in _DEFAULTS
+                seen.gid_zero = seen.gid_zero or event.value == "0"
         elif isinstance(event, NcclVersion):
             seen.version = tuple(int(part) for part in re.findall(r"\d+", event.version)[:2])
         elif isinstance(event, TrainStep) and seen.failure is None:
@@ -127,11 +132,11 @@ class RoceAddress:
             seen.failure, seen.failure_order, seen.sayer = excerpt_of(event, site), site.order, who(event)
 
     def conclude(self, scene: Scene) -> Iterator[Detection]:
-        """Yield a detection where nothing had flowed and nothing chose a GID."""
+        """Yield a detection where nothing had flowed and nothing chose another GID than the first."""
         seen = self._seen
         if seen.failure is None or seen.device is None or seen.gid_set or seen.moved:
             return
-        if seen.version is None or seen.version >= _PICKS_ITSELF:
+        if seen.version is None or (seen.version >= _PICKS_ITSELF and not seen.gid_zero):
             return
         rank = scene.identity.rank_of(seen.sayer) if seen.sayer else None
         yield Detection(

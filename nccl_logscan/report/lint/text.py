@@ -14,7 +14,7 @@ def render_text(view: LintView) -> str:
     """Return every remark, and a line that counts them."""
     lines = [line for shown in view.shown for line in (*_remark(shown), "")]
     faults = [f"{config.name}: note: {fault}" for config in view.configs.values() for fault in config.faults]
-    return "\n".join(harmless_to_runners(visible(line)) for line in (*lines, *faults, _summary(view))) + "\n"
+    return harmless_to_runners("\n".join(map(visible, (*lines, *faults, _summary(view))))) + "\n"
 
 
 def _remark(shown: Shown) -> Iterator[str]:

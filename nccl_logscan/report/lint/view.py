@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from nccl_logscan.configs.model import Config
 from nccl_logscan.lint.model import Remark, Severity, Versions
@@ -73,6 +74,10 @@ def lint_view(
     return LintView(shown, by_name, versions, tuple(skipped), counts_fixes)
 
 
+# Remarks on many files say the same.
+_without_secrets = lru_cache(4096)(redact)
+
+
 def _shown(remark: Remark, config: Config | None) -> Shown:
     line = _line(config, remark.at.offset) if config else ""
     shift = 1 if remark.at.line == 1 and line.startswith(_BOM) else 0
@@ -83,9 +88,9 @@ def _shown(remark: Remark, config: Config | None) -> Shown:
     return Shown(
         remark=remark,
         value=None if remark.value is None else redact_value(remark.name, remark.value),
-        problem=redact(remark.problem),
-        advice=redact(remark.advice),
-        tells=redact(remark.tells) if remark.tells else None,
+        problem=_without_secrets(remark.problem),
+        advice=_without_secrets(remark.advice),
+        tells=_without_secrets(remark.tells) if remark.tells else None,
         text=text,
         mark=mark,
         column=start + 1,

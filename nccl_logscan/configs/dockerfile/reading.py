@@ -12,15 +12,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import islice
-from pathlib import PurePath
 
 from nccl_logscan.catalogue.model import Kind
-from nccl_logscan.configs.edit import Edit, applied
+from nccl_logscan.configs.edit import Edit, lines_put
 from nccl_logscan.configs.embedded.splice import Piece, Splice, script_in, shell_script, words_in
 from nccl_logscan.configs.embedded.texts import Inner, read_inner
 from nccl_logscan.configs.mappings.tree import Scalar, Sequence
 from nccl_logscan.configs.model import Config, Form, Launch, LineIndex, Placed
 from nccl_logscan.configs.pins import pins_in
+from nccl_logscan.configs.proof import adds_just, changes_just
 from nccl_logscan.position import Span
 
 _ESCAPE = re.compile(rb"\A(?:#[ \t]*(?!escape)\w+=[^\n]*\n)*#[ \t]*escape[ \t]*=[ \t]*(`)", re.IGNORECASE)
@@ -36,10 +36,8 @@ _OLD = re.compile(rb"[ \t\0]*+([A-Za-z_][\w.-]*+)[ \t\0]++([^\0]*+(?:\0++[^\0]++
 _ARGUMENT = re.compile(rb"[ \t\0]*+([A-Za-z_][\w.-]*+)(?=[ \t\0]|\Z)")
 _OPTIONS = re.compile(rb"(?:[ \t\0]*+--[\w-]++(?:=\S*+)?)*+[ \t\0]*+")
 _EXPANDS = re.compile(rb"\$(?:\{|[A-Za-z_])")
-_TELLING = re.compile(rb"(?:[ \t]*+(?:#[^\n]*+)?\r?\n)*+[ \t]*+(?:FROM|ARG)[ \t]", re.IGNORECASE)
 _PLAIN = re.compile(r"[A-Za-z0-9_./:=,+@%^~-]+")
 _LONGEST_JOINT = 256
-_SUFFIXES = (".dockerfile", ".containerfile", ".docker")
 _ASSIGNS = re.compile(rb"[A-Z_]=")
 _SHELL_FORMS = frozenset({b"RUN", b"CMD", b"ENTRYPOINT"})
 
@@ -60,17 +58,10 @@ class _Instruction:
     heredocs: tuple[tuple[int, int], ...] = ()
 
 
-class Dockerfile:
-    """Dockerfiles and Containerfiles."""
+class Instructions:
+    """What the syntax of Dockerfiles does with a file: see Syntax."""
 
     name = "dockerfile"
-
-    def claims(self, name: str, head: bytes) -> bool:
-        """Return whether the name says so; a `.docker` or a name without suffix must begin with FROM or ARG."""
-        file = PurePath(name).name.lower()
-        if file.startswith(("dockerfile", "containerfile")) or file.endswith(_SUFFIXES[:2]):
-            return not file.endswith((".sh", ".py", ".yaml", ".yml", ".json", ".md"))
-        return (file.endswith(_SUFFIXES) or "." not in file) and _TELLING.match(head) is not None
 
     def read(self, name: str, data: bytes) -> Config:
         """Return what ENV and ARG set, and what the commands of RUN, CMD and ENTRYPOINT set for themselves."""
@@ -94,26 +85,26 @@ class Dockerfile:
     def change(self, config: Config, placed: Placed, value: str) -> Edit | None:
         """Return the edit of the value, in its quotes."""
         if placed.form is not Form.DOCKER_ENV:
-            return _inner_edit(self, config, placed, value)
+            return _inner_edit(config, placed, value)
         if placed.value_span is None:
             return None
         written = config.data[placed.value_span.start : placed.value_span.end]
         is_bare = _is_old(config.data, placed) and written[:1] not in (b"'", b'"') and value.strip() == value
         text = value.encode() if is_bare else _written(value, written[:1].decode("latin-1"))
         edit = Edit(placed.value_span.start, placed.value_span.end, text) if text else None
-        return self._tried(config, edit, placed, value)
+        return _proved(config, edit, placed, value)
 
     def remove(self, config: Config, placed: Placed) -> Edit | None:
         """Return the edit that takes the pair out, or the whole instruction where it is the only one."""
         if placed.form is not Form.DOCKER_ENV:
-            return _inner_edit(self, config, placed, None)
+            return _inner_edit(config, placed, None)
         found = next((one for one in _instructions(config.data) if one.start <= placed.span.start < one.end), None)
         if found is None:
             return None
         spans = [one.span for one in _variables(found, config.name, config.lines)]
         if len(spans) == 1:
             whole = config.lines.whole_lines(Span(found.start, found.end))
-            return self._tried(config, Edit(whole.start, whole.end, b""), placed, None)
+            return _proved(config, Edit(whole.start, whole.end, b""), placed, None)
         at = spans.index(placed.span)
         if at + 1 < len(spans):
             edit = Edit(placed.span.start, spans[at + 1].start, b"")
@@ -123,7 +114,7 @@ class Dockerfile:
         return (
             None
             if b"#" in between.replace(config.data[placed.span.start : placed.span.end], b"")
-            else self._tried(config, edit, placed, None)
+            else _proved(config, edit, placed, None)
         )
 
     def add(self, config: Config, kind: Kind, name: str, value: str) -> Edit | None:
@@ -138,28 +129,14 @@ class Dockerfile:
         if last is None:
             return None
         data = config.data
-        ending = b"\r\n" if b"\r\n" in data else b"\n"
         at = config.lines.whole_lines(Span(last.start, last.end)).end
-        opening = b"" if data[at - 1 : at] == b"\n" else ending
         word = b"env" if data[last.start : last.start + 3] == b"env" else b"ENV"
-        edit = Edit(at, at, opening + word + b" " + name.encode() + b"=" + text + (b"" if opening else ending))
-        after = self.read(config.name, applied(data, [edit]))
-        made = [one for one in after.settings if one.name == name and one.value == value]
-        return edit if made and len(after.settings) == len(config.settings) + 1 else None
-
-    def _tried(self, config: Config, edit: Edit | None, placed: Placed, value: str | None) -> Edit | None:
-        """Return the edit if the file with it sets the same but for the one setting."""
-        if edit is None:
-            return None
-        after = [_said(one) for one in self.read(config.name, applied(config.data, [edit])).settings]
-        at = config.settings.index(placed)
-        meant = [_said(one) for one in config.settings]
-        meant[at : at + 1] = [] if value is None else [(placed.name, value, placed.form)]
-        return edit if after == meant else None
+        edit = lines_put(data, at, [word + b" " + name.encode() + b"=" + text])
+        return edit if adds_just(config, edit, name, value) else None
 
 
-def _said(placed: Placed) -> tuple[str, str | None, Form]:
-    return placed.name, placed.value, placed.form
+def _proved(config: Config, edit: Edit | None, placed: Placed, value: str | None) -> Edit | None:
+    return edit if edit and changes_just(config, edit, placed, value) else None
 
 
 def _ended(placed: Placed) -> Placed:
@@ -355,7 +332,7 @@ def _listed(text: bytes, begin: int) -> Inner | None:
     return Inner("run.sh", Splice(splice.text, pieces), (), words=script is None)
 
 
-def _inner_edit(syntax: Dockerfile, config: Config, placed: Placed, value: str | None) -> Edit | None:
+def _inner_edit(config: Config, placed: Placed, value: str | None) -> Edit | None:
     """Return the edit of what a RUN or CMD sets, made by the shell's syntax."""
     from nccl_logscan.configs.read import read_text, syntax_named  # noqa: PLC0415 - the registry imports this
 
@@ -373,5 +350,5 @@ def _inner_edit(syntax: Dockerfile, config: Config, placed: Placed, value: str |
                     span and edit and span.end - span.start == edit.end - edit.start
                 )
                 moved = Edit(span.start, span.end, edit.text) if edit and span and is_one else None
-                return syntax._tried(config, moved, placed, value)
+                return _proved(config, moved, placed, value)
     return None

@@ -1,0 +1,1 @@
+"""Dockerfiles and Containerfiles: ENV, ARG, and what RUN and CMD run."""
