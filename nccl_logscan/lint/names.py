@@ -85,19 +85,26 @@ def _unknown(made: Made, job: Job) -> Remark | None:
 def _misspelt(made: Made, variable: Variable, job: Job) -> Remark:
     severity = Severity.WARNING if made.placed.form is Form.ASSIGNMENT else Severity.ERROR
     problem = f"{made.placed.name} is read by nothing; the variable is called {variable.name}"
-    in_use = job.versions.torch if variable.reader is Reader.TORCH else job.versions.nccl
-    is_gone = variable.removed_in and not (in_use and version(in_use) < version(variable.removed_in))
-    if is_gone and variable.reader in _OWNERS:
-        return _misspelt_and_gone(made, variable, severity, problem)
+    unread = _unread_by(variable, job) if variable.reader in _OWNERS else None
+    if unread:
+        successor = (
+            f"; what does exist is {variable.replaced_by}" if variable.removed_in and variable.replaced_by else ""
+        )
+        problem += f", and {_OWNERS[variable.reader]} {unread}"
+        return remark(made, Check.MISSPELT, severity, problem, f"remove it{successor}", variable.source)
     # Where the right name is set as well, which of the two values counts is not for us to say.
     fix = () if job.uses(made) or _is_beside(made, variable.name, job) else renamed(made, variable)
     return remark(made, Check.MISSPELT, severity, problem, f"write {variable.name}", variable.source, fix=fix)
 
 
-def _misspelt_and_gone(made: Made, variable: Variable, severity: Severity, problem: str) -> Remark:
-    problem += f", and {_OWNERS[variable.reader]} {variable.removed_in} and later do not read that either"
-    successor = f"; what does exist is {variable.replaced_by}" if variable.replaced_by else ""
-    return remark(made, Check.MISSPELT, severity, problem, f"remove it{successor}", variable.source)
+def _unread_by(variable: Variable, job: Job) -> str | None:
+    """Say which versions do not read a variable by its right name either; None where the one in use may."""
+    in_use = job.versions.torch if variable.reader is Reader.TORCH else job.versions.nccl
+    if variable.removed_in and not (in_use and version(in_use) < version(variable.removed_in)):
+        return f"{variable.removed_in} and later do not read that either"
+    if in_use and variable.since and version(in_use) < version(variable.since):
+        return f"reads that from {variable.since} on, and this job has {in_use}"
+    return None
 
 
 def _is_beside(made: Made, name: str, job: Job) -> bool:

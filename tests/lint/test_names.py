@@ -144,3 +144,11 @@ def test_a_shortened_name_is_misspelt(lint_script, name, meant):
 @pytest.mark.parametrize("name", ["NCCL_VERSION", "NCCL_IB_DIR", "NCCL_NET_PLUGIN_PATH", "NCCL_TESTS_VERSION"])
 def test_names_that_people_call_their_own_variables_are_left(lint_script, name):
     assert lint_script(f"export {name}=1", "torchrun train.py") == ()
+
+
+def test_a_misspelt_name_that_the_version_in_use_does_not_read_yet_is_not_mended(lint_script):
+    (remark,) = lint_script("export NCCL_RAS_ENABEL=0", "torchrun train.py", nccl="2.18.5")
+
+    assert remark.check is Check.MISSPELT
+    assert "from 2.24.3 on" in remark.problem
+    assert not remark.fix
