@@ -83,7 +83,7 @@ class Launch:
 
     `names` are those that it hands over by name where `forwards` is NAMED; `NCCL*` stands for all that begin so.
     `remote`: processes on other hosts or in a container, so that what is not forwarded does not arrive. `nodes` is how
-    many, where the file says.
+    many, where the file says. `fed` is the here-document that a remote shell reads its commands from.
     """
 
     program: str
@@ -94,6 +94,7 @@ class Launch:
     remote: bool = False
     nodes: int | None = None
     framework: str | None = None
+    fed: Span | None = None
 
 
 @dataclass(frozen=True)
