@@ -410,8 +410,10 @@ class LossScale(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainStep(Event):
-    """A line of training progress. Numbers may be NaN or infinite, as printed; `skipped` and `nan_iterations` are
-    the framework's running counters.
+    """A line of training progress. Numbers may be NaN or infinite, as printed.
+
+    `skipped` counts the steps skipped since the start, `skipped_lately` and `nan_iterations` those since the line before
+    (Megatron sets both to 0 after each line: core_v0.13.0, megatron/training/training.py).
     """
 
     kind = "train.step"
@@ -420,6 +422,7 @@ class TrainStep(Event):
     grad_norm: float | None = None
     loss_scale: float | None = None
     skipped: int | None = None
+    skipped_lately: int | None = None
     nan_iterations: int | None = None
 
 

@@ -11,6 +11,7 @@ from nccl_logscan.diagnosis.detectors.hang import Hang
 from nccl_logscan.diagnosis.detectors.heterogeneity import Heterogeneity
 from nccl_logscan.diagnosis.detectors.nccl_versions import NcclVersions
 from nccl_logscan.diagnosis.detectors.network import Networks, RoceAddress
+from nccl_logscan.diagnosis.detectors.peer_copies import PeerCopies
 from nccl_logscan.diagnosis.detectors.ports import Ports
 from nccl_logscan.diagnosis.detectors.precision import Losses, LossScales
 from nccl_logscan.diagnosis.detectors.ras import Ras
@@ -31,6 +32,7 @@ DETECTORS: tuple[type[Detector], ...] = (
     Ras,
     Startup,
     Benchmark,
+    PeerCopies,
     Transfers,
     Ports,
     Actors,

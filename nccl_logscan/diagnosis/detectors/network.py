@@ -76,6 +76,8 @@ class Networks:
 _RETRIES_EXCEEDED = re.compile(r"Got completion .{0,200}?(?:with error 12\b|status=12\b|RETRY_EXC_ERR)")
 # From 2.21 on NCCL picks a GID itself; before, the index was 0 unless set (v2.21.5-1, src/transport/net_ib.cc).
 _PICKS_ITSELF = (2, 21)
+# The GIDs that NCCL prints beside the completion (2.18 on): a link-local address, which only index 0 or 1 holds.
+_GIDS_UNLIKE = re.compile(r"(?:localGid|remoteGids?) {0,2}fe80:")
 _DEFAULTS = frozenset({"0", "-1"})
 """Values of NCCL_IB_GID_INDEX that come to what held before 2.21 without one."""
 
@@ -85,8 +87,10 @@ class _Roce:
     """What the log has told of a RoCE link so far."""
 
     device: Excerpt | None = None
+    infiniband: bool = False
     gid_set: bool = False
     gid_zero: bool = False
+    fits: bool = True
     version: tuple[int, ...] | None = None
     failure: Excerpt | None = None
     failure_order: int = 0
@@ -94,6 +98,17 @@ class _Roce:
     last_order: int = 0
     count: int = 0
     moved: bool = False
+
+
+def _is_told(seen: _Roce) -> bool:
+    """Whether something ties the failure to the index.
+
+    Up to 2.20 that is a default which is wrong on nearly every RoCE host. One that somebody chose may be right, on
+    hosts whose only GID it is: there the GIDs in the message have to show that it is not.
+    """
+    if seen.gid_zero:
+        return not seen.fits
+    return seen.version is not None and seen.version < _PICKS_ITSELF
 
 
 class RoceAddress:
@@ -113,6 +128,7 @@ class RoceAddress:
         elif isinstance(event, NcclNetwork):
             if seen.device is None and any(device.endswith("/RoCE") for device in event.devices):
                 seen.device = excerpt_of(event, site)
+            seen.infiniband = seen.infiniband or any(device.endswith("/IB") for device in event.devices)
         elif isinstance(event, NcclEnv):
             if event.name == "NCCL_IB_GID_INDEX":
                 seen.gid_set = seen.gid_set or event.value not in _DEFAULTS
@@ -127,6 +143,7 @@ class RoceAddress:
             return
         seen = self._seen
         seen.count += 1
+        seen.fits = seen.fits and _GIDS_UNLIKE.search(event.message[:1_000]) is None
         seen.last_order = site.order
         if seen.failure is None:
             seen.failure, seen.failure_order, seen.sayer = excerpt_of(event, site), site.order, who(event)
@@ -134,9 +151,9 @@ class RoceAddress:
     def conclude(self, scene: Scene) -> Iterator[Detection]:
         """Yield a detection where nothing had flowed and nothing chose another GID than the first."""
         seen = self._seen
-        if seen.failure is None or seen.device is None or seen.gid_set or seen.moved:
+        if seen.failure is None or seen.device is None or seen.infiniband or seen.gid_set or seen.moved:
             return
-        if seen.version is None or (seen.version >= _PICKS_ITSELF and not seen.gid_zero):
+        if not _is_told(seen):
             return
         rank = scene.identity.rank_of(seen.sayer) if seen.sayer else None
         yield Detection(
@@ -144,7 +161,7 @@ class RoceAddress:
             (seen.failure, seen.device),
             seen.failure_order,
             seen.last_order,
-            {"version": ".".join(map(str, seen.version))},
+            {"version": ".".join(map(str, seen.version or ()))},
             () if rank is None else (rank,),
             count=seen.count,
         )

@@ -2,8 +2,9 @@
 
 A dynamic scaler starts high and halves on overflow until steps succeed; some skips at the start and a rare pair later
 are how it works (torch.amp.GradScaler starts at 2^16: torch 2.11, torch/amp/grad_scaler.py). It is a failure where the
-scale falls to where it no longer scales (1 and below), where every step is skipped to the end, or where the loss itself
-is NaN.
+scale falls to where it no longer scales (1 and below), where every step is skipped to the end, told by overflows or by the
+progress line's own counter, or where the loss itself is NaN. A scale of 1 alone says nothing: with bfloat16 it is printed
+as 1 at every step.
 """
 
 from __future__ import annotations
@@ -23,6 +24,10 @@ _LIMIT = 4_096
 _FLOOR = 1.0
 _FALL = 2.0**8
 _LONG_RUN = 16
+# Lines in a row on which every step was skipped and the scale did not fall. Scalers keep it for a few overflows
+# (hysteresis, 2 in Megatron and DeepSpeed), and where it is above 1 it may have started there.
+_STUCK_AT_FLOOR = 2
+_STUCK_ABOVE = 8
 
 
 @dataclass(slots=True)
@@ -40,6 +45,9 @@ class _Scaler:
     last_order: int = 0
     at_minimum: bool = False
     gave_up: bool = False
+    step: int | None = None
+    skipped: int | None = None
+    stuck: int = 0
     first: list[Excerpt] = field(default_factory=list)
     last: Excerpt | None = None
     lowest_at: Excerpt | None = None
@@ -53,6 +61,19 @@ class _Scaler:
         self.highest = max(self.highest, scale)
         self.lowest = min(self.lowest, scale)
         return fell
+
+    def skips(self, event: TrainStep) -> int:
+        """Take in a step's counters; return how many steps were skipped since the line before if that is all of them."""
+        step, skipped = self.step, self.skipped
+        self.step = event.step
+        if event.skipped is not None:
+            self.skipped = event.skipped
+        lately = event.skipped_lately
+        if lately is None and event.skipped is not None and skipped is not None:
+            lately = event.skipped - skipped
+        if step is None or event.step is None or not lately:
+            return 0
+        return lately if lately >= event.step - step > 0 else 0
 
 
 class LossScales:
@@ -93,8 +114,10 @@ class LossScales:
         scaler = self._scaler(event)
         if scaler is None:
             return
-        if scaler.note(event.loss_scale):
-            self._count(scaler, event, site, 1)
+        fell, skipped = scaler.note(event.loss_scale), scaler.skips(event)
+        scaler.stuck = scaler.stuck + 1 if skipped and not fell else 0
+        if fell or skipped:
+            self._count(scaler, event, site, max(1, skipped))
         elif event.loss is None or math.isfinite(event.loss):
             scaler.steps_since += 1
             scaler.run = 0
@@ -145,14 +168,22 @@ _ORDER = ("loss-scale-floor", "loss-scale-collapse", "loss-scale-search")
 
 
 def _state(scaler: _Scaler) -> str:
-    if scaler.gave_up or scaler.at_minimum:
+    if scaler.gave_up or scaler.at_minimum or _is_stuck(scaler):
         return "loss-scale-floor"
+    if scaler.lowest <= _FLOOR and scaler.overflows >= 2 and scaler.steps_since == 0:
+        return "loss-scale-collapse"
     fell = scaler.lowest > 0 and scaler.highest / scaler.lowest >= _FALL
     if scaler.lowest <= _FLOOR and (fell or scaler.lowest < _FLOOR) and scaler.overflows >= 3:
         return "loss-scale-collapse"
     if scaler.longest_run >= _LONG_RUN and scaler.steps_since == 0:
         return "loss-scale-collapse"
     return "loss-scale-search"
+
+
+def _is_stuck(scaler: _Scaler) -> bool:
+    """Whether every step is skipped to the end while the scale stays, which is then its minimum."""
+    at_floor = scaler.latest is not None and scaler.latest <= _FLOOR
+    return scaler.stuck >= (_STUCK_AT_FLOOR if at_floor else _STUCK_ABOVE)
 
 
 def _number(value: float) -> str:

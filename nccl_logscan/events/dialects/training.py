@@ -27,7 +27,7 @@ _GRAD_NORM = re.compile(
 )
 _LOSS_SCALE = re.compile(r"(?:loss[ _-]?scale|(?:^|[ ,|])(?:amp_|grad_)?scaler?(?:_scale)?)" + _IS + _VALUE)
 _SKIPPED = re.compile(
-    r"(?:number of skipped iterations|\bskipped(?:[_ ](?:steps|iters"
+    r"(?:number of (?P<lately>skipped iterations)|\bskipped(?:[_ ](?:steps|iters"
     r"|iterations))?)\s{0,3}[:=]\s{0,6}(?P<value>\d{1,12})"
 )
 _NAN_ITERATIONS = re.compile(r"number of nan iterations\s{0,3}[:=]\s{0,6}(?P<value>\d{1,12})")
@@ -124,7 +124,8 @@ def _measured(line: LogLine, text: str, step: int | None, loss: float | None) ->
         loss=loss,
         grad_norm=_number(_GRAD_NORM, text) if "norm" in text else None,
         loss_scale=_number(_LOSS_SCALE, text) if "scale" in text else None,
-        skipped=int(skipped["value"]) if skipped else None,
+        skipped=int(skipped["value"]) if skipped and not skipped["lately"] else None,
+        skipped_lately=int(skipped["value"]) if skipped and skipped["lately"] else None,
         nan_iterations=int(nan_iterations["value"]) if nan_iterations else None,
     )
 
