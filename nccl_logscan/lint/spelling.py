@@ -32,6 +32,8 @@ _LOOKS_MEANT = re.compile(r"(?:NCCL|TORCH_NCCL|TORCH_|OFI_NCCL_|GLOO_)")
 _SHORT = 6
 """Up to this many letters after the prefix, one wrong letter makes a name near, beyond it two."""
 
+_LONG = 16
+"""Letters from which on one wrong letter is a slip also in a name of another library, of which few are known."""
 _WORDS = 3
 """A name of fewer words says too little for one to be left out of it: NCCL_IFNAME may be anything."""
 _LONGEST_WORD = 8
@@ -48,9 +50,12 @@ def meant(name: str) -> str | None:
     if not looks_meant(name):
         return None
     upper, known = name.upper(), catalogue()
+    if _FOREIGN.match(upper):
+        # Of another library's names only those that are known tell what was meant: NCCL_SHARP_MAX_COMMS.
+        return _one_letter_off(name, known)
     if is_own(name):
         # NCCL_VERSION is anybody's, NCCL_IB_ROCE_VERSION has the words of one name alone.
-        return _word_left_out(name, known) if name.count("_") >= _WORDS and not _FOREIGN.match(upper) else None
+        return _word_left_out(name, known) if name.count("_") >= _WORDS else None
     if upper != name:
         # The environment tells upper from lower case; a name in lower case is a program's own where it is not the same.
         return upper if upper in known.variables else None
@@ -61,6 +66,15 @@ def meant(name: str) -> str | None:
         or _word_left_out(name, known)
         or _shortened(name, known)
     )
+
+
+def _one_letter_off(name: str, known: Catalogue) -> str | None:
+    found = known.nearest(name)
+    if found is None or len(name) < _LONG or not _FOREIGN.match(found):
+        return None
+    from rapidfuzz.distance import OSA  # noqa: PLC0415 - only for a name that is not known
+
+    return found if OSA.distance(name, found) == 1 else None
 
 
 def looks_meant(name: str) -> bool:

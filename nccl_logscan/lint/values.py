@@ -24,6 +24,9 @@ _NAME = re.compile(r"_{0,2}[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+_{0,2}")
 _WORD = re.compile(r"(?!your|my)[A-Za-z][A-Za-z -]{0,40}", re.IGNORECASE)
 # What stands for no value, or for one that is found out, in one framework or another.
 _NEUTRAL = frozenset({"none", "null", "auto", "inf", "infinity", "nan", "max", "unlimited", "default", "true", "false"})
+# argparse's int and float take no word for "no value".
+_ARGPARSE = frozenset({"pytorch", "accelerate", "deepspeed", "megatron-lm"})
+_FLOATS = frozenset({"inf", "infinity", "nan", "true", "false"})
 _YES, _NO = frozenset({"true", "yes", "on", "y", "t"}), frozenset({"false", "no", "off", "n", "f"})
 _BYTES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _SECONDS = {"s": 1, "sec": 1, "secs": 1, "second": 1, "seconds": 1, "m": 60, "min": 60, "mins": 60, "minute": 60}
@@ -102,7 +105,10 @@ def _is_with_unit(value: str, domain: Domain) -> bool:
 def _is_of_another_kind(made: Made, value: str, domain: Domain) -> bool:
     """Whether words stand where int() or float() reads a number, or a typed key has true or false."""
     text = value.strip()
-    if not text or made.placed.kind is Kind.ENV or made.placed.kind is Kind.HOST_COMMAND or text.lower() in _NEUTRAL:
+    if not text or made.placed.kind in {Kind.ENV, Kind.HOST_COMMAND}:
+        return False
+    is_parsed = made.placed.form is configs.Form.FLAG and made.placed.framework in _ARGPARSE
+    if text.lower() in (_FLOATS if is_parsed else _NEUTRAL):
         return False
     if domain.form in {Form.INTEGER, Form.NUMBER}:
         return _WORD.fullmatch(text) is not None

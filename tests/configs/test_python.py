@@ -207,3 +207,24 @@ def test_a_deepspeed_dictionary_is_read_by_its_paths():
 def test_a_keyword_goes_with_what_is_given_within_it():
     text = "f(a=1, b=G(c=2))\n"
     assert removed("a.py", text, "f(b=)") == "f(a=1)\n"
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        'cmd = "torchrun --nproc-per-node 8 t.py"\nsubprocess.run(shlex.split(cmd))\n',
+        'LAUNCH_CMD = ["torchrun", "--nproc-per-node", "8", "t.py"]\n',
+    ],
+)
+def test_a_command_that_a_variable_holds_is_read(program):
+    config = read_text("go.py", program.encode())
+
+    assert [(placed.name, placed.value) for placed in config.settings if placed.framework == "pytorch"] == [
+        ("--nproc-per-node", "8")
+    ]
+
+
+def test_a_setting_without_a_keyword_is_that_of_its_call():
+    config = read_text("go.py", b'import torch.multiprocessing as mp\nmp.set_start_method("spawn", force=True)\n')
+
+    assert ("set_start_method()", "spawn") in [(placed.name, placed.value) for placed in config.settings]

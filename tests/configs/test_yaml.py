@@ -362,3 +362,11 @@ def test_a_script_that_aliases_share_is_read_once():
 def test_a_variable_of_a_list_keeps_its_name_when_changed(entry):
     text = f"services:\n  x:\n    environment:\n    - {entry}\n"
     assert changed("compose.yaml", text, "NCCL_A", "2") == text.replace(entry, "NCCL_A=2")
+
+
+@pytest.mark.parametrize("module", ["shell", "ansible.builtin.shell", "ansible.builtin.command"])
+def test_what_ansible_runs_is_a_script(module):
+    text = f"- hosts: gpu\n  tasks:\n    - name: run\n      {module}: |\n        mpirun -np 8 -x NCCL_CROSS_NIC=1 ./t\n"
+    config = read_text("site.yml", text.encode())
+
+    assert [placed.value for placed in config.settings if placed.name == "NCCL_CROSS_NIC"] == ["1"]

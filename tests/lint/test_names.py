@@ -152,3 +152,10 @@ def test_a_misspelt_name_that_the_version_in_use_does_not_read_yet_is_not_mended
     assert remark.check is Check.MISSPELT
     assert "from 2.24.3 on" in remark.problem
     assert not remark.fix
+
+
+def test_a_slip_in_a_long_name_of_a_plugin_is_misspelt(lint_script, said):
+    assert said(lint_script("export NCCL_SHARP_MAX_COMM=2", "torchrun t.py")) == [
+        ("NCCL_SHARP_MAX_COMM", Check.MISSPELT)
+    ]
+    assert lint_script("export NCCL_SHARP_UNKNOWN=2", "torchrun t.py") == ()

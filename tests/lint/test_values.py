@@ -126,6 +126,7 @@ def test_a_rendezvous_of_sglang_has_a_port(lint_script, said):
         ("run.sh", "torchrun pretrain_gpt.py --micro-batch-size 1 --ckpt-format pickle\n"),
         ("run.sh", "torchrun pretrain_gpt.py --micro-batch-size four\n"),
         ("run.sh", "torchrun --rdzv-backend c10 train.py\n"),
+        ("run.sh", "torchrun --max-restarts none train.py\n"),
         ("run.sh", "accelerate launch --main_process_port 99500 train.py\n"),
         ("run.sh", "export VERL_LOGGING_LEVEL=info\npython -m verl.trainer.main_ppo trainer.nnodes=1\n"),
         ("run.sh", "python -m verl.trainer.main_ppo actor_rollout_ref.actor.use_dynamic_bsz=maybe\n"),

@@ -31,6 +31,10 @@ _SCRIPTS = frozenset(
         "user_data",
         "userData",
         "startup_script",
+        # Ansible's modules that run what they are given.
+        "shell",
+        "ansible.builtin.shell",
+        "ansible.builtin.command",
     }
 )
 _COMMANDS = frozenset(

@@ -20,10 +20,13 @@ from nccl_logscan.position import Span
 
 _ENVIRON = "os.environ"
 _ENVIRONMENT_NAME = re.compile(r"(?:\w+\.)*\w*env(?:s|iron|ironment|_vars|_variables)?", re.IGNORECASE)
+_COMMAND_NAME = re.compile(r"(?:^|_)(?:cmd|command|argv)(?:$|_)", re.IGNORECASE)
 _DEEPEST = 4
 _MOST_KEYS = 200
 _SHELLS = frozenset({"os.system", "os.popen", "subprocess.getoutput"})
 _RUNS = frozenset(f"subprocess.{name}" for name in ("run", "call", "check_call", "check_output", "Popen"))
+_POSITIONAL = frozenset(f"torch.multiprocessing.{name}" for name in ("set_start_method", "set_sharing_strategy"))
+"""Calls whose one setting has no keyword."""
 _FRAMEWORKS = {
     "torch": "pytorch",
     "accelerate": "accelerate",
@@ -126,6 +129,9 @@ class _Reading:
             self._runtime(right)
         elif last in ENVIRONMENTS or (name and _ENVIRONMENT_NAME.fullmatch(name)):
             self._environment(right, Form.RUNTIME_ENV if last == "env_vars" else Form.ENV_MAPPING)
+        elif _COMMAND_NAME.search(last) and right.type in ("string", "list"):
+            # It is run further down, by a call that does not tell what it runs.
+            self._shell(right)
 
     def _subscript(
         self, node: tree_sitter.Node, whole: tree_sitter.Node, value: tree_sitter.Node | None, form: Form
@@ -173,6 +179,9 @@ class _Reading:
                 self._arguments(name or self._last(function), name, given)
                 if name in _SHELLS or name in _RUNS:
                     self._shell(first)
+                elif name in _POSITIONAL and first is not None and first.type == "string":
+                    short = name.rpartition(".")[2]
+                    self._place(f"{short}()", Kind.PYTHON_KWARG, Form.PYTHON_KWARG, first, first, "pytorch")
 
     def _last(self, function: tree_sitter.Node | None) -> str | None:
         """Return the name behind the last dot of what is called on an expression."""
