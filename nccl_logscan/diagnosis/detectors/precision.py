@@ -2,9 +2,9 @@
 
 A dynamic scaler starts high and halves on overflow until steps succeed; some skips at the start and a rare pair later
 are how it works (torch.amp.GradScaler starts at 2^16: torch 2.11, torch/amp/grad_scaler.py). It is a failure where the
-scale falls to where it no longer scales (1 and below), where every step is skipped to the end, told by overflows or by the
-progress line's own counter, or where the loss itself is NaN. A scale of 1 alone says nothing: with bfloat16 it is printed
-as 1 at every step.
+scale falls to where it no longer scales (1 and below), where every step is skipped to the end (told by
+overflows or by the progress line's own counter), or where the loss itself is NaN. A scale of 1 alone says nothing: with
+bfloat16 it is printed as 1 at every step.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class _Scaler:
         return fell
 
     def skips(self, event: TrainStep) -> int:
-        """Take in a step's counters; return how many steps were skipped since the line before if that is all of them."""
+        """Take in a step's counters; return how many steps were skipped since the line before, if all of them were."""
         step, skipped = self.step, self.skipped
         self.step = event.step
         if event.skipped is not None:
