@@ -50,6 +50,8 @@ def in_words(domain: Domain) -> str | None:
         return _one_of(choices)
     if domain.form not in {Form.INTEGER, Form.NUMBER}:
         return None
+    if domain.unit == "port":
+        return f"a port{_bounds(domain)}"
     kind = "a whole number" if domain.form is Form.INTEGER else "a number"
     unit = f" of {domain.unit}" if domain.unit else ""
     special = f", or {_one_of(domain.special)}" if domain.special else ""

@@ -27,18 +27,19 @@ def version(text: str) -> Version:
 
 
 def within(text: str, wanted: str) -> bool:
-    """Return whether a version lies in a range such as ">=2.10, <2.18"; "" takes every version."""
-    have = version(text)
-    return all(_holds(have, sign, version(bound)) for sign, bound in _BOUND.findall(wanted))
+    """Return whether a version lies in a range such as ">=2.10, <2.18"; "" takes every version.
+
+    "==2.18", "<=2.18" and ">2.18" speak of all releases of 2.18, "==2.18.0" and the like of that one.
+    """
+    return all(_holds(text, sign, bound) for sign, bound in _BOUND.findall(wanted))
 
 
 def lies_between(text: str, since: str | None, until: str | None) -> bool:
     """Return whether a version lies between two, both included; a bound that is "", None or no version holds always.
 
-    A bound of few numbers stands for all its releases: 2.18.5 is not after 2.18.
+    A bound of few numbers stands for all its releases: 2.18.5 is not after 2.18, and is after 2.18.0.
     """
-    have, first, last = version(text), version(since or ""), version(until or "")
-    return have >= first and (not last or have[: len(last)] <= last)
+    return version(text) >= version(since or "") and _compared(text, until or "") <= 0
 
 
 def reads(variable: Variable, in_use: str) -> bool:
@@ -47,10 +48,17 @@ def reads(variable: Variable, in_use: str) -> bool:
     return lies_between(in_use, variable.since, None) and not (gone and version(in_use) >= version(gone))
 
 
-def _holds(have: Version, sign: str, bound: Version) -> bool:
-    if sign == "==":
-        return have[: len(bound)] == bound
+def _holds(text: str, sign: str, bound: str) -> bool:
     if sign in {"<", ">="}:
-        return (have < bound) is (sign == "<")
-    # 2.18.5 is not above 2.18: a bound of fewer numbers stands for all its releases.
-    return (have[: len(bound)] > bound) is (sign == ">")
+        return (version(text) < version(bound)) is (sign == "<")
+    differs = _compared(text, bound)
+    return differs == 0 if sign == "==" else (differs > 0) is (sign == ">")
+
+
+def _compared(text: str, bound: str) -> int:
+    """Return -1, 0 or 1: a version before, among or after the releases that a bound of as many numbers stands for."""
+    found = _NUMBERS.search(bound)
+    numbers = tuple(map(int, found[0].split("."))) if found else ()
+    have = version(text)[: len(numbers)]
+    have += (0,) * (len(numbers) - len(have))
+    return (have > numbers) - (have < numbers)

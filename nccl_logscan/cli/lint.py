@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 
 from nccl_logscan.cli.config_files import Files, examine, find_files, must_hold_something
+from nccl_logscan.cli.lint_processes import judge_in_parts, processes_for
 from nccl_logscan.cli.options import checked_version, must_replace_none_of, version_given
-from nccl_logscan.cli.parts import judge_in_parts, processes_for
 from nccl_logscan.cli.stdout import printing
 from nccl_logscan.configs.diff import path_for_git
 from nccl_logscan.errors import InputError, OutputError

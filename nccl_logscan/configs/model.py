@@ -83,7 +83,7 @@ class Launch:
 
     `names` are those that it hands over by name where `forwards` is NAMED; `NCCL*` stands for all that begin so.
     `remote`: processes on other hosts or in a container, so that what is not forwarded does not arrive. `nodes` is how
-    many, where the file says.
+    many, where the file says. `fed` is the here-document that a remote shell reads its commands from.
     """
 
     program: str
@@ -94,6 +94,7 @@ class Launch:
     remote: bool = False
     nodes: int | None = None
     framework: str | None = None
+    fed: Span | None = None
 
 
 @dataclass(frozen=True)
@@ -154,6 +155,11 @@ class LineIndex:
         line = bisect_right(self._starts, offset)
         start = self._starts[line - 1]
         return Position(source, line, start), offset - start + 1 if self._one_byte_each else self.column_of(offset)
+
+    def bytes_of(self, first: int, last: int) -> Span:
+        """Return the bytes of the lines `first` to `last`, both included, as far as the file goes."""
+        begin = self._starts[min(max(first, 1), len(self._starts)) - 1]
+        return Span(begin, self._starts[last] if 0 <= last < len(self._starts) else len(self._data))
 
     def whole_lines(self, span: Span) -> Span:
         """Return the span widened to whole lines, the last one's line feed with it."""

@@ -33,21 +33,16 @@ def holds_secret(config: Config, ranges: Iterable[tuple[int, int]], may_show: Ca
     `may_show` says whether a text, here NAME=VALUE, holds no secret: `- name: DB_PASSWORD` and `value: x` below it are
     none by themselves.
     """
-    wanted = tuple(ranges)
-    for placed in config.settings:
-        if placed.value is None or not _meet(config, placed.span.start, placed.span.end, wanted):
-            continue
-        if not may_show(f"{placed.name}={placed.value}"):
-            return True
-    return False
+    shown = tuple(config.lines.bytes_of(first, last) for first, last in ranges)
+    return any(
+        not may_show(f"{placed.name}={placed.value}")
+        for placed in config.settings
+        if placed.value is not None
+        and any(placed.span.start < lines.end and placed.span.end > lines.start for lines in shown)
+    )
 
 
 def hunks_of(diff: str) -> tuple[tuple[int, int], ...]:
     """Return the lines of the earlier file that a unified diff shows, the first and the last of each hunk."""
     found = ((int(match[1]), int(match[2] or 1)) for match in _HUNK.finditer(diff))
     return tuple((first, first + count - 1) for first, count in found)
-
-
-def _meet(config: Config, start: int, end: int, ranges: Sequence[tuple[int, int]]) -> bool:
-    first, last = config.lines.line_of(start), config.lines.line_of(max(start, end - 1))
-    return any(first <= end_line and last >= begin_line for begin_line, end_line in ranges)

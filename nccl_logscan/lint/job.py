@@ -25,6 +25,8 @@ _USE = re.compile(
 _TELLS = re.compile(rb"[ \t]*(?:#.*|(?:echo|printf|logger|log|info|print)\b[^;&|]*)")
 _TELLING_LINE = 2000
 _TELLING_DOTS = 2
+_NUMBER = re.compile(r"\[\d+\]")
+_FIELD_PARTS = 8
 _SMALL = 32 << 10
 
 FIX_BUDGET = 256 << 10
@@ -106,7 +108,9 @@ class Job:
         is_variable = placed.kind is Kind.ENV
         if placed.framework is None and not is_variable and placed.name.count(".") < _TELLING_DOTS:
             return ()
-        return _options(placed.name, None if is_variable else placed.framework, is_variable)
+        if placed.kind is Kind.K8S_FIELD:
+            return _fields(placed.name)
+        return _options(placed.name, None if is_variable else placed.framework, is_variable=is_variable)
 
     def covering(self, made: Made) -> tuple[Option, ...]:
         """Return the options that a setting may be in the versions in use; all of them where none has it."""
@@ -163,9 +167,17 @@ _written = lru_cache(16_384)(written_form)
 
 
 @lru_cache(16_384)
-def _options(name: str, framework: str | None, is_variable: bool) -> tuple[Option, ...]:
+def _options(name: str, framework: str | None, *, is_variable: bool) -> tuple[Option, ...]:
     found = catalogue().options_called(name, framework)
     return tuple(option for option in found if option.verified and (option.kind is Kind.ENV) is is_variable)
+
+
+@lru_cache(16_384)
+def _fields(name: str) -> tuple[Option, ...]:
+    """Return the options that a manifest's field may be: `volumes[].emptyDir.medium` holds in any kind of object."""
+    parts = _NUMBER.sub("[]", name).split(".")[-_FIELD_PARTS:]
+    found = (_options(".".join(parts[at:]), "kubernetes", is_variable=False) for at in range(len(parts)))
+    return next(filter(None, found), ())
 
 
 def job_of(configs: Sequence[Config], versions: Versions, *, fixes: bool) -> Job:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from nccl_logscan.catalogue.model import Reader, Variable
+from nccl_logscan.catalogue.versions import version
 from nccl_logscan.configs.model import Form
 from nccl_logscan.lint.job import Job, Made, remark, removed
 from nccl_logscan.lint.model import Check, Remark, Severity
@@ -15,6 +16,7 @@ from nccl_logscan.lint.spelling import is_own, meant
 ENVIRONMENT_SOURCE = "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html"
 # The catalogue says so of names that nothing reads; here it is said before.
 _NOT_READ = re.compile(r"^Not read[^.;:]*[.;:]?\s*")
+_OWNERS = {Reader.NCCL: "NCCL", Reader.TORCH: "PyTorch"}
 _WHO = {Reader.TORCH: "PyTorch", Reader.PLUGIN: "a network plugin"}
 
 
@@ -83,9 +85,26 @@ def _unknown(made: Made, job: Job) -> Remark | None:
 def _misspelt(made: Made, variable: Variable, job: Job) -> Remark:
     severity = Severity.WARNING if made.placed.form is Form.ASSIGNMENT else Severity.ERROR
     problem = f"{made.placed.name} is read by nothing; the variable is called {variable.name}"
+    unread = _unread_by(variable, job) if variable.reader in _OWNERS else None
+    if unread:
+        successor = (
+            f"; what does exist is {variable.replaced_by}" if variable.removed_in and variable.replaced_by else ""
+        )
+        problem += f", and {_OWNERS[variable.reader]} {unread}"
+        return remark(made, Check.MISSPELT, severity, problem, f"remove it{successor}", variable.source)
     # Where the right name is set as well, which of the two values counts is not for us to say.
     fix = () if job.uses(made) or _is_beside(made, variable.name, job) else renamed(made, variable)
     return remark(made, Check.MISSPELT, severity, problem, f"write {variable.name}", variable.source, fix=fix)
+
+
+def _unread_by(variable: Variable, job: Job) -> str | None:
+    """Say which versions do not read a variable by its right name either; None where the one in use may."""
+    in_use = job.versions.torch if variable.reader is Reader.TORCH else job.versions.nccl
+    if variable.removed_in and not (in_use and version(in_use) < version(variable.removed_in)):
+        return f"{variable.removed_in} and later do not read that either"
+    if in_use and variable.since and version(in_use) < version(variable.since):
+        return f"reads that from {variable.since} on, and this job has {in_use}"
+    return None
 
 
 def _is_beside(made: Made, name: str, job: Job) -> bool:

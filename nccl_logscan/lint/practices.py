@@ -13,6 +13,7 @@ from nccl_logscan.catalogue.practice import holds, spoken_of
 from nccl_logscan.catalogue.versions import within
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Form
+from nccl_logscan.lint.guards import is_asked_for
 from nccl_logscan.lint.hosts import is_on_one_host
 from nccl_logscan.lint.job import SHORT, Job, Made, changed, remark, removed
 from nccl_logscan.lint.model import Check, Remark, Severity
@@ -129,6 +130,8 @@ def _is_meant(practice: Practice, made: Made, job: Job) -> bool:
     if Check(practice.check) is not Check.LEFTOVER:
         return False
     if made.placed.form is Form.COMMAND_PREFIX or (made.placed.at.source, made.key) in job.taken_back:
+        return True
+    if is_asked_for(made):
         return True
     name = made.key
     return made.config is not None and name.startswith(_BETWEEN_HOSTS) and is_on_one_host(made.config)

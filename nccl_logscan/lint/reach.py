@@ -36,7 +36,9 @@ def check_reach(job: Job) -> Iterator[Remark]:
             continue
         if config.syntax == "shell":
             script = Script(config, job.by_file[config.name])
-            yield from filter(None, (_in_script(script, made) for made in own))
+            for part in (script, *script.fed):
+                asked = (made for made in own if part.makes(made)) if script.fed else own
+                yield from filter(None, (_in_script(part, made) for made in asked))
         elif config.syntax == "dockerfile":
             kept = {made.placed.name for made in own if _is_kept(made)}
             # What a build hands on (ENV X=$X) or uses is meant for it.
@@ -82,7 +84,7 @@ def _export(script: Script, made: Made) -> Remark | None:
     if script.runs_here_after(at):
         return None
     if later:
-        return _missed(made, later[0]) if script.reached_until(name) <= at else None
+        return None if script.reaches_after(name, at) else _missed(made, later[0])
     return _after_the_launch(script, made)
 
 
@@ -170,8 +172,9 @@ def _under_ray(script: Script, made: Made) -> Remark | None:
         return None
     at, name = made.placed.span.start, made.placed.name
     starts = script.ray_starts
-    before = [start for start in starts if start.at < at]
-    if before and len(before) == len(starts):
+    run_together = [start for start in starts if script.may_follow(at, start.at)]
+    before = [start for start in run_together if start.at < at]
+    if before and len(before) == len(run_together):
         problem = f"Ray is started before {name} is exported, and its workers have the environment of `ray start`"
         advice = "export it before `ray start` on every host, or put it into env_vars of the runtime_env"
     elif script.ray_nodes > 1 and not any(start.joins for start in starts):

@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from nccl_logscan.configs.model import Config, Form, Forwards, Launch
 from nccl_logscan.lint.job import Made
+from nccl_logscan.position import Span
+
+Arms = tuple[tuple[int, int], ...]
+"""The ifs and cases around a place, the outermost first: where each begins, and its arm."""
 
 SLURM = frozenset({"srun", "sbatch", "salloc"})
 _MPI = frozenset({"mpirun", "mpiexec", "orterun", "prterun"})
@@ -18,13 +22,24 @@ _HANDED = frozenset({Form.LAUNCHER_OPTION, Form.RUNTIME_ENV, Form.ENV_FILE, Form
 
 # A command that may train, at the beginning of a command line; what is exported reaches it.
 _RUN = re.compile(
-    rb"(?m)(?:^|[;&|({]|\b(?:then|do|else))[ \t]*+"
+    rb"(?m)(?:^|[;&|(){]|\b(?:then|do|else))[ \t]*+"
     rb"(?:(?:exec|time|nohup|sudo|command|eval|numactl|[A-Za-z_]\w*+=[^\s;&|]*+)[ \t]++){0,8}+"
     rb"(?P<program>(?:\S{0,200}/)?(?:torchrun|python[0-9.]*|accelerate|deepspeed|horovodrun|llamafactory-cli|swift|bash|sh"
     rb"|uv|poetry|conda)|\S{0,200}\.sh|\$\{?\w+|\"\$@\"|\"\$\{\w+\[@\]\}\")(?=[ \t\\\r\n;&|]|\Z)"
 )
 _RAY_START = re.compile(rb"\bray[ \t]+start\b(?P<options>(?:[^\n;&|\\]|\\\r?\n|\\.){0,2000})")
 _UNTOLD = re.compile(rb"--env-host|env_list|-genvall|-envall|--export-file|--tune\b|SendEnv|\$0|BASH_SOURCE")
+_LISTS_VARIABLES = re.compile(
+    rb"(?:^|[;&|(\s`])(?:env|printenv|export[ \t]+-p|declare[ \t]+-p?x|set)[ \t]*(?:\||>)"
+    rb"|\$\{!\w*(?:NCCL|TORCH)\w*[@*]\}|compgen[ \t]+-[ev]"
+)
+_ARM = re.compile(rb"(?<![\w$./\"'=-])(?:if|elif|else|fi|case|esac)(?![\w.=/:-])|;;")
+_BEGINS_COMMAND = re.compile(rb"(?:\A|[;&|({!]|\b(?:then|do|else))[ \t]*\Z")
+_LONGEST_INDENT = 2000
+_DEEPEST = 64
+_ASKED = 200
+"""Of how many launches after a setting it is asked whether they run with it."""
+_FED_LIMIT = 20
 _VARIABLE = re.compile(rb"\$\{?(\w+)\}?\"?\Z")
 _SBATCH = re.compile(rb"(?m)^#SBATCH\b")
 _VERL = re.compile(rb"\bverl\.trainer\b|\bmain_ppo\b")
@@ -45,30 +60,56 @@ class Script:
 
     config: Config
     made: Sequence[Made]
+    inside: Span | None = None
+    """The here-document that it is, of a remote shell that the file starts; None for the file itself."""
+
+    @cached_property
+    def fed(self) -> tuple[Script, ...]:
+        """The here-documents that remote shells read as scripts: each runs elsewhere, in an environment of its own."""
+        spans = [launch.fed for launch in self.config.launches if launch.fed and launch.fed != self.inside]
+        own = [span for span in spans[:_FED_LIMIT] if self.inside is None]
+        return tuple(
+            replace(self, made=[made for made in self.made if _holds(span, made)], inside=span) for span in own
+        )
+
+    def makes(self, made: Made) -> bool:
+        """Return whether it makes a setting itself."""
+        return self._is_own(made.placed.span.start)
+
+    def _is_own(self, at: int) -> bool:
+        if self.inside is not None:
+            return self.inside.start <= at < self.inside.end
+        return not any(part.inside and part.inside.start <= at < part.inside.end for part in self.fed)
 
     @cached_property
     def launches(self) -> tuple[Launch, ...]:
         """What it starts by itself; a launch within another one is that one's matter."""
         found: list[Launch] = []
-        for launch in sorted(self.config.launches, key=lambda launch: (launch.span.start, -launch.span.end)):
+        own = (launch for launch in self.config.launches if self._is_own(launch.span.start))
+        for launch in sorted(own, key=lambda launch: (launch.span.start, -launch.span.end)):
             if not found or launch.span.start >= found[-1].span.end:
                 found.append(launch)
         return tuple(found)
 
     def launches_after(self, at: int) -> tuple[Launch, ...]:
-        """Return the launches that end after the byte at `at`."""
-        return self.launches[bisect_right(self.launches, at, key=lambda launch: launch.span.end) :]
+        """Return the launches that end after the byte at `at` and may run after it."""
+        after = self.launches[bisect_right(self.launches, at, key=lambda launch: launch.span.end) :]
+        if not self._arms or len(after) > _ASKED:
+            return after
+        return tuple(launch for launch in after if self.may_follow(at, launch.span.start))
 
     @cached_property
     def exported(self) -> frozenset[str]:
         """The names that it exports anywhere."""
-        return frozenset(made.placed.name for made in self.made if made.placed.form is Form.EXPORT)
+        return frozenset(made.placed.name for made in self.made if made.placed.form is Form.EXPORT and self.makes(made))
 
     @cached_property
     def handed_over(self) -> frozenset[str]:
         """The names that it hands over to any process expressly, or sets within the command that it sends elsewhere."""
         return frozenset(
-            made.placed.name for made in self.made if made.placed.form in _HANDED or self.is_elsewhere(made)
+            made.placed.name
+            for made in self.made
+            if made.placed.form in _HANDED or self.is_elsewhere(made) or (self.fed and not self.makes(made))
         )
 
     def is_elsewhere(self, made: Made) -> bool:
@@ -104,11 +145,51 @@ class Script:
     @cached_property
     def _code(self) -> bytes:
         """The script with its comment lines blanked, every byte in its place."""
-        return re.sub(rb"(?m)^[ \t]*#[^\n]*", lambda comment: b" " * len(comment[0]), self.config.data)
+        code = re.sub(rb"(?m)^[ \t]*#[^\n]*", lambda comment: b" " * len(comment[0]), self.config.data)
+        if self.inside is not None:
+            return b" " * self.inside.start + code[self.inside.start : self.inside.end]
+        for part in self.fed:
+            if part.inside is not None:
+                start, end = part.inside.start, part.inside.end
+                code = code[:start] + b" " * (end - start) + code[end:]
+        return code
+
+    # --- arms of if and case -----------------------------------------------------------------------------------
+
+    @cached_property
+    def _arms(self) -> tuple[tuple[int, Arms], ...]:
+        """Where the arm of an if or a case begins or ends, and in which ones what follows stands."""
+        found: list[tuple[int, Arms]] = []
+        stack: list[tuple[int, int]] = []
+        for token in _ARM.finditer(self._code):
+            line = self._code.rfind(b"\n", max(0, token.start() - _LONGEST_INDENT), token.start()) + 1
+            word = token[0]
+            if word != b";;" and not _BEGINS_COMMAND.search(self._code[line : token.start()]):
+                continue
+            if word in {b"if", b"case"}:
+                stack.append((token.start(), 0))
+            elif stack and word in {b"fi", b"esac"}:
+                stack.pop()
+            elif stack:
+                stack[-1] = (stack[-1][0], token.start())
+            found.append((token.start(), tuple(stack[-_DEEPEST:])))
+        return tuple(found)
+
+    def may_follow(self, one: int, other: int) -> bool:
+        """Return whether one run of the script may pass both bytes: not so in two arms of the same if."""
+        first, second = self._arms_at(one), self._arms_at(other)
+        return all(a == b or a[0] != b[0] for a, b in zip(first, second, strict=False))
+
+    def _arms_at(self, at: int) -> Arms:
+        number = bisect_right(self._arms, at, key=lambda each: each[0])
+        return self._arms[number - 1][1] if number else ()
 
     def runs_here_after(self, at: int) -> bool:
         """Return whether a command is started on this host after the byte at `at`."""
-        return bisect_left(self._here, at) < len(self._here)
+        after = self._here[bisect_left(self._here, at) :]
+        if not self._arms or len(after) > _ASKED:
+            return bool(after)
+        return any(self.may_follow(at, start) for start in after)
 
     def runs_after(self, at: int) -> bool:
         """Return whether anything is started after the byte at `at`."""
@@ -129,17 +210,9 @@ class Script:
         """Return whether what a launch starts surely does not get an exported variable."""
         return launch in self._selective and not any(_stands_for(pattern, name) for pattern in launch.names)
 
-    def reached_until(self, name: str) -> int:
-        """Return where the last launch ends that hands an exported variable on; 0 if none does."""
-        if name not in self._reached:
-            reached = (launch.span.end for launch in reversed(self.launches) if not self.misses(launch, name))
-            self._reached[name] = next(reached, 0)
-        return self._reached[name]
-
-    @cached_property
-    def _reached(self) -> dict[str, int]:
-        """What `reached_until` has found."""
-        return {}
+    def reaches_after(self, name: str, at: int) -> bool:
+        """Return whether a launch after the byte at `at` hands an exported variable on."""
+        return any(not self.misses(launch, name) for launch in self.launches_after(at)[:_ASKED])
 
     @cached_property
     def _selective(self) -> frozenset[Launch]:
@@ -155,7 +228,14 @@ class Script:
         if launch.program in _MPI and (self._in_slurm or launch.nodes == 1):
             # Under Slurm mpirun's daemons are started by srun, which hands the whole environment over.
             return False
+        if self._hands_over_what_is_set:
+            return False
         return _UNTOLD.search(self._code, launch.span.start, launch.span.end) is None
+
+    @cached_property
+    def _hands_over_what_is_set(self) -> bool:
+        """Whether it lists the variables that are set, to write them into a command for elsewhere."""
+        return _LISTS_VARIABLES.search(self.config.data) is not None
 
     @cached_property
     def _in_slurm(self) -> bool:
@@ -197,6 +277,10 @@ class Script:
         name = variable[1].decode() if variable else ""
         values = {other.placed.value or "" for other in self.made if other.placed.name == name}
         return values.pop() if len(values) == 1 else ""
+
+
+def _holds(span: Span, made: Made) -> bool:
+    return span.start <= made.placed.span.start < span.end
 
 
 def _stands_for(pattern: str, name: str) -> bool:

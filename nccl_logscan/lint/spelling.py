@@ -35,6 +35,8 @@ _SHORT = 6
 _WORDS = 3
 """A name of fewer words says too little for one to be left out of it: NCCL_IFNAME may be anything."""
 _LONGEST_WORD = 8
+_SHORTEST_STEM = 3
+"""Letters of a word that stand for all of it: CONN for CONNECTION."""
 
 
 @lru_cache(16_384)
@@ -43,13 +45,22 @@ def meant(name: str) -> str | None:
 
     `NCCL_ALGOS` was meant to be NCCL_ALGO, `NCCL_ARGS` was not, although it is as near.
     """
-    if not looks_meant(name) or is_own(name):
+    if not looks_meant(name):
         return None
     upper, known = name.upper(), catalogue()
+    if is_own(name):
+        # NCCL_VERSION is anybody's, NCCL_IB_ROCE_VERSION has the words of one name alone.
+        return _word_left_out(name, known) if name.count("_") >= _WORDS and not _FOREIGN.match(upper) else None
     if upper != name:
         # The environment tells upper from lower case; a name in lower case is a program's own where it is not the same.
         return upper if upper in known.variables else None
-    return _same_words(name, known) or _other_prefix(name, known) or _near(name, known) or _word_left_out(name, known)
+    return (
+        _same_words(name, known)
+        or _other_prefix(name, known)
+        or _near(name, known)
+        or _word_left_out(name, known)
+        or _shortened(name, known)
+    )
 
 
 def looks_meant(name: str) -> bool:
@@ -87,6 +98,23 @@ def _word_left_out(name: str, known: Catalogue) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
+def _shortened(name: str, known: Catalogue) -> str | None:
+    """NCCL_IB_QPS_PER_CONN → NCCL_IB_QPS_PER_CONNECTION, where the words of only one name begin so."""
+    words = name.split("_")
+    if len(words) < _WORDS or len(words[-1]) < _SHORTEST_STEM:
+        return None
+    starting = (real for real in known.variables if len(real) > len(name) and real.startswith(words[0]))
+    found = [real for real in starting if _begin_alike(words, real.split("_"))]
+    return found[0] if len(found) == 1 else None
+
+
+def _begin_alike(words: list[str], longer: list[str]) -> bool:
+    if len(words) != len(longer):
+        return False
+    pairs = zip(words, longer, strict=True)
+    return all(real == word or (len(word) >= _SHORTEST_STEM and real.startswith(word)) for word, real in pairs)
+
+
 def _has_one_more(longer: list[str], words: list[str]) -> bool:
     if len(longer) != len(words) + 1:
         return False
@@ -94,27 +122,39 @@ def _has_one_more(longer: list[str], words: list[str]) -> bool:
     return longer[differs + 1 :] == words[differs:]
 
 
-def _near_to_nothing(name: str) -> str | None:
-    """NCCL_TIME_OUT → NCCL_TIMEOUT, which nothing reads either."""
+def _nearest_of(names: tuple[str, ...], name: str) -> str | None:
     from rapidfuzz import process  # noqa: PLC0415 - only for a name that is not known
     from rapidfuzz.distance import OSA  # noqa: PLC0415
 
-    found = process.extractOne(name, _unread(), scorer=OSA.distance, score_cutoff=2)
+    found = process.extractOne(name, names, scorer=OSA.distance, score_cutoff=2)
     return found[0] if found else None
 
 
 @cache
 def _unread() -> tuple[str, ...]:
+    """NCCL_TIME_OUT → NCCL_TIMEOUT, which nothing reads either."""
     known = catalogue().variables
     return tuple(name for name, variable in known.items() if variable.reader is Reader.NOBODY)
 
 
+@cache
+def _gone() -> tuple[str, ...]:
+    """NCCL_WORK_FIFO_DEPT → NCCL_WORK_FIFO_DEPTH, which NCCL read once."""
+    known = catalogue().variables
+    return tuple(name for name, variable in known.items() if variable.removed_in and variable.verified)
+
+
 def _near(name: str, known: Catalogue) -> str | None:
-    found = known.nearest(name) or _near_to_nothing(name)
-    if found is None or not found.startswith(("NCCL_", "TORCH_", "OFI_NCCL_", "GLOO_")):
+    read = known.nearest(name)
+    if read is None and known.variable(name):
         return None
     from rapidfuzz.distance import OSA  # noqa: PLC0415 - as above
 
+    # Of two names that are as near, the one that is read was meant.
+    all_near = (read, _nearest_of(_gone(), name), _nearest_of(_unread(), name))
+    found = min(filter(None, all_near), key=lambda real: OSA.distance(name, real), default=None)
+    if found is None or not found.startswith(("NCCL_", "TORCH_", "OFI_NCCL_", "GLOO_")):
+        return None
     differs = OSA.distance(name, found)
     stem = found.removeprefix("TORCH_").removeprefix("NCCL_")
     allowed = 1 if len(stem) <= _SHORT else 2

@@ -17,6 +17,10 @@ from nccl_logscan.lint.model import Check, Remark, Severity
 _AMOUNT = re.compile(r"(\d{1,15}) ?([A-Za-z]{1,7})")
 _TEMPLATE = re.compile(r"\$[{(A-Za-z_]|\{\{|<[A-Za-z_ -]+>|@[A-Za-z_]+@|%\([A-Za-z_]+\)")
 _NAME = re.compile(r"_{0,2}[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+_{0,2}")
+# Without an underscore, which the names of what is to be filled in have: your_tasks_per_node.
+_WORD = re.compile(r"(?!your|my)[A-Za-z][A-Za-z -]{0,40}", re.IGNORECASE)
+# What stands for no value, or for one that is found out, in one framework or another.
+_NEUTRAL = frozenset({"none", "null", "auto", "inf", "infinity", "nan", "max", "unlimited", "default", "true", "false"})
 _YES, _NO = frozenset({"true", "yes", "on", "y", "t"}), frozenset({"false", "no", "off", "n", "f"})
 _BYTES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _SECONDS = {"s": 1, "sec": 1, "secs": 1, "second": 1, "seconds": 1, "m": 60, "min": 60, "mins": 60, "minute": 60}
@@ -61,7 +65,7 @@ def _of_call(made: Made, value: str, option: Option) -> Remark | None:
 
 
 def _judged(made: Made, value: str, domain: Domain, source: str) -> Remark | None:
-    if _fits(value, domain):
+    if _fits(value, domain) and not _is_of_another_kind(made, value, domain):
         return None
     right = right_value(value, domain)
     wanted = in_words(domain) or "a value of another form"
@@ -90,6 +94,19 @@ def _is_with_unit(value: str, domain: Domain) -> bool:
     amount = _AMOUNT.fullmatch(value.strip())
     is_time = domain.unit in _UNIT and domain.form in {Form.INTEGER, Form.NUMBER}
     return is_time and amount is not None and amount[2].lower() in _SECONDS
+
+
+def _is_of_another_kind(made: Made, value: str, domain: Domain) -> bool:
+    """Whether words stand where int() or float() reads a number, or a typed key has true or false."""
+    text = value.strip()
+    if not text or made.placed.kind is Kind.ENV or made.placed.kind is Kind.HOST_COMMAND or text.lower() in _NEUTRAL:
+        return False
+    if domain.form in {Form.INTEGER, Form.NUMBER}:
+        return _WORD.fullmatch(text) is not None
+    is_switch = domain.form is Form.CHOICE and {choice.lower() for choice in domain.choices} == {"true", "false"}
+    # A switch of a command line takes no value, and the word behind it may be another argument.
+    is_typed = made.placed.form in {configs.Form.MAPPING, configs.Form.OVERRIDE, configs.Form.PYTHON_KWARG}
+    return is_switch and is_typed and _WORD.fullmatch(text) is not None and text.lower() not in _YES | _NO
 
 
 def _is_placeholder(value: str, domain: Domain) -> bool:

@@ -44,6 +44,33 @@ def test_a_bound_of_fewer_numbers_stands_for_all_its_releases(have, wanted, hold
 
 
 @pytest.mark.parametrize(
+    ("have", "last", "is_covered"),
+    [
+        ("0.14.0", "0.14.0", True),
+        ("0.14", "0.14.0", True),
+        ("0.14.2", "0.14.0", False),
+        ("0.14.2", "0.14", True),
+        ("0.15.0", "0.14", False),
+        ("0.13.5", "0.14.0", True),
+        ("1.0", "0.14.0", False),
+        ("1", "1.0.0", True),
+        ("1.0.1", "1.0.0", False),
+        ("0.7.0rc1", "0.7.0", True),
+    ],
+)
+def test_a_last_version_with_its_zero_is_that_release_alone(have, last, is_covered):
+    assert lies_between(have, None, last) is is_covered
+    assert within(have, f"<={last}") is is_covered
+    assert within(have, f">{last}") is not is_covered
+
+
+def test_a_release_is_told_from_its_series():
+    assert within("2.18.3", "==2.18")
+    assert not within("2.18.3", "==2.18.0")
+    assert within("2.18", "==2.18.0")
+
+
+@pytest.mark.parametrize(
     ("since", "until", "holds"),
     [
         ("2.18", "2.20", True),

@@ -26,3 +26,10 @@ def test_whole_lines_take_the_line_feed_with_them():
     index = LineIndex(_TEXT)
     assert index.whole_lines(Span(7, 9)) == Span(6, 17)
     assert index.whole_lines(Span(18, 22)) == Span(18, 22)
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "span"), [(1, 1, Span(0, 6)), (2, 3, Span(6, 18)), (-2, 1, Span(0, 6)), (4, 9, Span(18, 22))]
+)
+def test_the_bytes_of_lines_are_those_that_the_file_has(first, last, span):
+    assert LineIndex(_TEXT).bytes_of(first, last) == span

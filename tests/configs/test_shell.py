@@ -345,3 +345,15 @@ def test_settings_come_in_the_order_of_the_file():
     starts = [placed.span.start for placed in config.settings]
     assert starts == sorted(starts)
     assert [placed.name for placed in config.settings] == ["--z", "X", "--y", "W"]
+
+
+@pytest.mark.parametrize(
+    "more", ['CMD="$CMD -x NCCL_ALGO=Ring"', 'CMD+=" -x NCCL_ALGO=Ring"', 'CMD="${CMD} -x NCCL_ALGO=Ring"']
+)
+def test_what_a_variable_collects_is_one_command(more):
+    text = f'CMD="mpirun -np 16 -H a,b -x NCCL_DEBUG=WARN"\n{more}\n$CMD python train.py --seed 1\n'
+    config = read_text("run.sh", text.encode())
+
+    placed = {setting.name: setting.value for setting in config.settings if setting.form is Form.LAUNCHER_OPTION}
+    assert placed == {"NCCL_DEBUG": "WARN", "NCCL_ALGO": "Ring"}
+    assert [launch.program for launch in config.launches] == ["mpirun"]

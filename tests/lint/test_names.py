@@ -108,3 +108,47 @@ def test_any_name_gets_an_answer(name):
 
     assert real is None or real in catalogue().variables
     assert is_own(f"NCCL_{name}_ARGS")
+
+
+def test_a_misspelt_name_that_was_removed_is_told_as_both(lint_script):
+    (remark,) = lint_script("export NCCL_WORK_FIFO_DEPT=65536", "torchrun train.py")
+
+    assert remark.check is Check.MISSPELT
+    assert "NCCL_WORK_FIFO_DEPTH" in remark.problem
+    assert "2.22.3 and later do not read" in remark.problem
+    assert not remark.fix
+
+
+def test_a_misspelt_name_that_the_version_in_use_reads_is_mended(mend):
+    text = "#!/bin/bash\nexport NCCL_WORK_FIFO_DEPT=65536\ntorchrun train.py\n"
+
+    assert "NCCL_WORK_FIFO_DEPTH=65536" in mend("run.sh", text, nccl="2.19.3")
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("NCCL_IB_QPS_PER_CONN", "NCCL_IB_QPS_PER_CONNECTION"),
+        ("NCCL_IB_ROCE_VERSION", "NCCL_IB_ROCE_VERSION_NUM"),
+        ("TORCH_NCCL_HEARTBEAT_TIMEOUT", "TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC"),
+        ("NCCL_IB_ADAPT_ROUTING", "NCCL_IB_ADAPTIVE_ROUTING"),
+    ],
+)
+def test_a_shortened_name_is_misspelt(lint_script, name, meant):
+    (remark,) = lint_script(f"export {name}=1", "torchrun train.py")
+
+    assert remark.check is Check.MISSPELT
+    assert meant in remark.problem
+
+
+@pytest.mark.parametrize("name", ["NCCL_VERSION", "NCCL_IB_DIR", "NCCL_NET_PLUGIN_PATH", "NCCL_TESTS_VERSION"])
+def test_names_that_people_call_their_own_variables_are_left(lint_script, name):
+    assert lint_script(f"export {name}=1", "torchrun train.py") == ()
+
+
+def test_a_misspelt_name_that_the_version_in_use_does_not_read_yet_is_not_mended(lint_script):
+    (remark,) = lint_script("export NCCL_RAS_ENABEL=0", "torchrun train.py", nccl="2.18.5")
+
+    assert remark.check is Check.MISSPELT
+    assert "from 2.24.3 on" in remark.problem
+    assert not remark.fix

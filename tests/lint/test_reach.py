@@ -180,3 +180,92 @@ def test_deepspeed_s_own_time_out_does_not_reach_other_hosts(lint_script, said):
 
     assert said(lint_script(*lines)) == [("DEEPSPEED_TIMEOUT", Check.OUT_OF_REACH)]
     assert said(lint_script(lines[0], "deepspeed --num_gpus 8 train.py")) == []
+
+
+@pytest.mark.parametrize(
+    "launch",
+    [
+        "prterun --host $HOSTS -n 32 ./all_reduce_perf",
+        "mpirun --host ${NODE_LIST} python train.py",
+        "mpirun -np 16 -H $H1,$H2 python train.py",
+        "mpirun -H $(scontrol show hostnames | paste -sd,) python train.py",
+        "HOSTS=a:8,b:8\nmpirun --host $HOSTS python train.py",
+    ],
+)
+def test_hosts_that_only_the_shell_knows_are_others(lint_script, said, launch):
+    assert said(lint_script("export NCCL_CROSS_NIC=1", *launch.split("\n"))) == [("NCCL_CROSS_NIC", OUT)]
+
+
+@pytest.mark.parametrize(
+    "launch",
+    [
+        "mpirun -np 8 -H $(hostname):8 python train.py",
+        "mpirun --host $HOSTNAME python train.py",
+        "H=localhost:8\nmpirun --host $H python train.py",
+    ],
+)
+def test_one_host_that_only_the_shell_knows_is_this_one(lint_script, said, launch):
+    assert said(lint_script("export NCCL_CROSS_NIC=1", *launch.split("\n"))) == []
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("ssh $h bash -s <<EOF", "torchrun train.py", "EOF"),
+        ("ssh -T $h <<'EOF'", "cd /srv", "torchrun train.py", "EOF"),
+        ("cat <<EOF | ssh $h bash", "torchrun train.py", "EOF"),
+        ("docker exec -i box bash <<EOF", "torchrun train.py", "EOF"),
+        ("pdsh -w $hosts bash <<EOF", "torchrun train.py", "EOF"),
+    ],
+)
+def test_what_a_remote_shell_reads_from_a_here_document_runs_elsewhere(lint_script, said, lines):
+    assert said(lint_script("export NCCL_CROSS_NIC=1", *lines)) == [("NCCL_CROSS_NIC", OUT)]
+    within = (lines[0], "export NCCL_CROSS_NIC=1", *lines[1:])
+    assert said(lint_script(*within)) == []
+    assert said(lint_script("export NCCL_CROSS_NIC=1", *within)) == []
+
+
+def test_within_a_here_document_for_elsewhere_reach_is_asked_for_anew(lint_script, said):
+    lines = (
+        "ssh $h bash <<EOF",
+        "export NCCL_CROSS_NIC=1",
+        "docker run --rm image torchrun t.py",
+        "EOF",
+        "python t.py",
+    )
+
+    assert said(lint_script(*lines)) == [("NCCL_CROSS_NIC", OUT)]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("VARS=$(env | grep ^NCCL_)", 'ssh $h "$VARS torchrun train.py"'),
+        ("ssh $h bash <<EOF", "$(declare -px | grep NCCL)", "torchrun train.py", "EOF"),
+        ('for v in ${!NCCL_@}; do E+="$v=${!v} "; done', 'ssh $h "env $E torchrun train.py"'),
+    ],
+)
+def test_what_lists_the_variables_that_are_set_may_hand_them_over(lint_script, said, lines):
+    assert said(lint_script("export NCCL_CROSS_NIC=1", *lines)) == []
+
+
+def test_of_an_if_one_arm_runs(lint_script, said):
+    head = ("ray start --head --port=6379", "{}", "ray job submit --runtime-env rt.yaml -- python train.py")
+    lines = ("if [ $RANK = 0 ]; then", *head, "else", "ray start --address=$HEAD:6379 --block", "fi")
+    late = [line.format("export NCCL_CROSS_NIC=1") for line in lines]
+
+    assert said(lint_script(*late)) == [("NCCL_CROSS_NIC", OUT)]
+    assert said(lint_script("export NCCL_CROSS_NIC=1", *(line.format(":") for line in lines))) == []
+
+
+def test_what_the_other_arm_starts_is_not_started_after(lint_script, said):
+    lines = (
+        "case $1 in",
+        "one) export NCCL_CROSS_NIC=1",
+        "mpirun -H a,b python t.py ;;",
+        "two) python t.py ;;",
+        "esac",
+    )
+
+    assert said(lint_script(*lines)) == [("NCCL_CROSS_NIC", OUT)]
+    assert said(lint_script("export NCCL_CROSS_NIC=1", *lines[:1], "one) :", *lines[2:])) == []

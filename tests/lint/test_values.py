@@ -118,3 +118,61 @@ def test_a_rendezvous_of_sglang_has_a_port(lint_script, said):
 
     assert said(lint_script(f"{serve} 10.0.0.5")) == [("--dist-init-addr", Check.BAD_VALUE)]
     assert said(lint_script(f"{serve} 10.0.0.5:5000")) == said(lint_script(f"{serve} $HEAD:5000")) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("run.sh", "torchrun pretrain_gpt.py --micro-batch-size 1 --ckpt-format pickle\n"),
+        ("run.sh", "torchrun pretrain_gpt.py --micro-batch-size four\n"),
+        ("run.sh", "torchrun --rdzv-backend c10 train.py\n"),
+        ("run.sh", "accelerate launch --main_process_port 99500 train.py\n"),
+        ("run.sh", "export VERL_LOGGING_LEVEL=info\npython -m verl.trainer.main_ppo trainer.nnodes=1\n"),
+        ("run.sh", "python -m verl.trainer.main_ppo actor_rollout_ref.actor.use_dynamic_bsz=maybe\n"),
+        ("ds_config.json", '{"zero_optimization": {"stage": 2, "overlap_comm": "maybe"}}'),
+    ],
+)
+def test_what_the_reader_refuses_is_no_value(lint_files, name, text):
+    assert [remark.check for remark in lint_files({name: text})] == [Check.BAD_VALUE]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("run.sh", "torchrun pretrain_gpt.py --micro-batch-size 1 --ckpt-format zarr\n"),
+        ("run.sh", "torchrun pretrain_gpt.py --micro-batch-size $MBS\n"),
+        ("run.sh", "torchrun --rdzv-backend etcd-v2 train.py\n"),
+        ("run.sh", "torchrun --rdzv_backend=${BACKEND:-c10d} train.py\n"),
+        ("run.sh", "export VERL_LOGGING_LEVEL=INFO\npython -m verl.trainer.main_ppo trainer.nnodes=1\n"),
+        ("ds_config.json", '{"train_micro_batch_size_per_gpu": "auto", "gradient_clipping": "auto"}'),
+        ("ds_config.json", '{"zero_optimization": {"stage": 2, "overlap_comm": "true"}}'),
+    ],
+)
+def test_what_one_version_takes_or_nobody_knows_is_left(lint_files, name, text):
+    assert lint_files({name: text}) == ()
+
+
+def test_choices_are_those_of_the_version_in_use(lint_files):
+    text = "torchrun pretrain_gpt.py --micro-batch-size 1 --ckpt-format {}\n"
+
+    for taken, version, checks in (("zarr", "0.15.0", []), ("zarr", "0.16.0", [Check.BAD_VALUE])):
+        remarks = lint_files({"run.sh": text.format(taken)}, **{"megatron-lm": version})
+        assert [remark.check for remark in remarks] == checks
+
+
+def test_the_last_release_with_a_value_is_told_from_the_next(lint_files):
+    text = '{"communication_data_type": "bfp16", "zero_optimization": {"stage": 2}}'
+
+    assert lint_files({"ds_config.json": text}, deepspeed="0.14.0") == ()
+    assert [remark.check for remark in lint_files({"ds_config.json": text}, deepspeed="0.14.2")] == [Check.BAD_VALUE]
+
+
+@pytest.mark.parametrize(("medium", "checks"), [("memory", [Check.BAD_VALUE]), ("Memory", []), ("HugePages-2Mi", [])])
+def test_a_field_of_a_pod_is_known_in_any_kind_of_object(lint_files, medium, checks):
+    text = "apiVersion: v1\nkind: Pod\nspec:\n  volumes:\n  - name: shm\n    emptyDir: {medium: MEDIUM}\n"
+    job = "apiVersion: batch/v1\nkind: Job\nspec:\n  template:\n    spec:\n      volumes:\n"
+    job += "      - name: shm\n        emptyDir: {medium: MEDIUM}\n"
+
+    for manifest in (text, job):
+        remarks = lint_files({"pod.yaml": manifest.replace("MEDIUM", medium)})
+        assert [remark.check for remark in remarks] == checks

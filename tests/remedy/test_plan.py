@@ -5,60 +5,15 @@ from __future__ import annotations
 import shlex
 
 import pytest
+from files import diagnosis_of, finding
 
-from nccl_logscan.diagnosis.findings import Evidence, Finding
-from nccl_logscan.diagnosis.verdict import Culprit, Diagnosis
-from nccl_logscan.position import Origin, Position
 from nccl_logscan.remedy.plan import make_plan
-from nccl_logscan.rulebook.rule import Matcher, Rule, Step
-from nccl_logscan.taxonomy import Action, Basis, Category, Level, Role, Severity
-
-
-def finding(name="link", *, remediation=(), confirm=(), captures=None):
-    rule = Rule(
-        id=f"infiniband/{name}",
-        title=name,
-        category=Category.INFINIBAND,
-        role=Role.CAUSE,
-        severity=Severity.FATAL,
-        strength=80,
-        match=Matcher(events=("nccl.warn",)),
-        same_failure=(),
-        explains=(),
-        blames="observer",
-        action=Action.INSPECT,
-        summary="",
-        what="x",
-        why="x",
-        confirm=tuple(confirm),
-        remediation=tuple(remediation),
-        references=(),
-        hits=(),
-        misses=(),
-        formerly=(),
-        defined_at="x.yaml:1",
-    )
-    seen = Evidence(Position("log", 1, 0), "x", Origin())
-    return Finding(rule, "nccl.warn", (), captures or {}, 1, (), (), (seen,), seen, 1, 1)
+from nccl_logscan.rulebook.rule import Step
+from nccl_logscan.taxonomy import Action
 
 
 def plan_of(cause, *, consequences=(), **culprit):
-    return make_plan(
-        Diagnosis(
-            category=Category.UNKNOWN,
-            basis=Basis.RULE,
-            level=Level.LIKELY,
-            confidence=0.9,
-            headline="",
-            reasons=(),
-            culprit=Culprit(**culprit),
-            evidence=(),
-            action=Action.INSPECT,
-            finding=cause,
-            consequences=tuple(consequences),
-            alternatives=(),
-        )
-    )
+    return make_plan(diagnosis_of(cause, action=Action.INSPECT, consequences=consequences, **culprit))
 
 
 def titles(plan):

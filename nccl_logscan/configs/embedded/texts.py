@@ -135,7 +135,8 @@ def read_inner(inner: Inner, name: str, lines: LineIndex) -> Config | None:
     for launch in config.launches:
         span = inner.splice.span(launch.span)
         if span:
-            launches.append(replace(launch, at=lines.position(name, span.start), span=span))
+            fed = launch.fed and inner.splice.span(launch.fed)
+            launches.append(replace(launch, at=lines.position(name, span.start), span=span, fed=fed))
     return replace(config, settings=settings, launches=tuple(launches))
 
 

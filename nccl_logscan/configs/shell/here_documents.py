@@ -46,7 +46,8 @@ def launches_within(document: Document, source: str, data: bytes, lines: LineInd
     for launch in _config(document, data).launches:
         start = launch.span.start + document.start
         at, _ = lines.place(source, start)
-        yield replace(launch, at=at, span=Span(start, launch.span.end + document.start))
+        fed = launch.fed and Span(launch.fed.start + document.start, launch.fed.end + document.start)
+        yield replace(launch, at=at, span=Span(start, launch.span.end + document.start), fed=fed)
 
 
 def edit_within(document: Document, config: Config, placed: Placed, value: str | None) -> Edit | None:

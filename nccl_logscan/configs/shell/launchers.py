@@ -27,6 +27,7 @@ from nccl_logscan.configs.shell.launcher_options import (
     take_variables,
     with_value,
 )
+from nccl_logscan.configs.shell.mpi_hosts import hosts_told
 from nccl_logscan.configs.shell.program_args import take_program
 from nccl_logscan.configs.shell.remote_launchers import REMOTE_HANDLERS
 from nccl_logscan.configs.shell.script import Script
@@ -37,9 +38,7 @@ Rest = Sequence[Word]
 Handler = Callable[[Script, Rest, Command], Rest]
 
 _STEPS_LIMIT = 20
-_LOCAL = frozenset({"localhost", "127.0.0.1"})
-_ONE_HOST_RANKS = 8
-"""More ranks than this without a word on hosts are not known to be on one host, nor on several."""
+_HOSTS = frozenset({"H", "host", "hosts"})
 
 _ALL_NAMES = frozenset({"ALL", "all"})
 _PASSED_BY_MPI = frozenset({"OMPI_*", "PMIX_*"})
@@ -413,12 +412,10 @@ def _mpi_reach(script: Script, found: Sequence[Option], rest: Rest) -> tuple[For
         word.text in {"-genv", "-env"} for word in rest
     )
     forwards = Forwards.ALL if hydra and not {"genvlist", "genvnone", "envlist", "envnone"} & given.keys() else None
-    hosts = next((given[name] for name in ("H", "host", "hosts") if name in given), None)
-    nodes = script.nodes
-    if hosts and HOLE not in hosts:
-        hosted = {host.partition(":")[0] for host in hosts.split(",") if host}
-        nodes = len(hosted)
-    listed = bool({"hostfile", "machinefile", "f", "default-hostfile"} & given.keys())
+    hosts = next((option for option in found if option.name.lstrip("-") in _HOSTS), None)
+    nodes, several = hosts_told(script, hosts) if hosts else (None, False)
+    nodes = nodes or script.nodes
+    listed = several or bool({"hostfile", "machinefile", "f", "default-hostfile"} & given.keys())
     ranks = first_number(found, "-np", "-n", "--np", "--n", "-c")
     per_node = first_number(found, "-N", "-npernode", "--npernode", "-ppn", "--N")
     if nodes is None and ranks and per_node:

@@ -122,28 +122,16 @@ def _take_override(script: Script, word: Word, program: str | None, framework: s
     equals = word.text[found.end() - 1] == "="
     start, end = script.value_bounds(word) if equals else (None, word.end)
     given = None if deleted and not raw else value
-    script.place(
-        key,
-        given,
-        Kind.YAML_KEY,
-        Form.OVERRIDE,
-        word.start,
-        word.end,
-        start,
-        end,
-        program=program,
-        framework=framework,
-        fallback=word.fallback,
-        scalar=scalar,
-        mark=mark,
-    )
-    variable = _ENV_VAR.search(key) if "env_vars." in key else None
-    if variable and not deleted:
+    variable = _ENV_VAR.search(key) if "env_vars." in key and not deleted else None
+    settings = [(key, Kind.YAML_KEY, Form.OVERRIDE)]
+    if variable:
+        settings.append((variable[1], Kind.ENV, Form.RUNTIME_ENV))
+    for name, kind, form in settings:
         script.place(
-            variable[1],
+            name,
             given,
-            Kind.ENV,
-            Form.RUNTIME_ENV,
+            kind,
+            form,
             word.start,
             word.end,
             start,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.model import BOM, Form, Forwards, Launch, LineIndex, Placed
@@ -34,7 +35,26 @@ _SHELL_BODY = re.compile(r"\s*#(?:!|SBATCH|PBS|BSUB)")
 _SCRIPT_NAME = re.compile(r"\.(?:sh|bash|slurm|sbatch|sub|job)$")
 _ENV_FILE_NAME = re.compile(r"(?:^|/)(?:\.env|\.deepspeed_env|[\w.-]*\.env)$")
 _SHELLS = frozenset({"bash", "sh", "zsh", "ksh", "dash"})
-_READERS = _SHELLS | {"sbatch", "ssh", "qsub", "bsub", "salloc", "srun", "docker", "kubectl", "su", "sudo"}
+_PIPES = frozenset({"|", "|&"})
+_STDIN_SHELLS = frozenset(
+    {"ssh", "pdsh", "clush", "pssh", "parallel-ssh", "docker", "podman", "nerdctl", "kubectl exec"}
+)
+_READERS = _SHELLS | {
+    "sbatch",
+    "ssh",
+    "qsub",
+    "bsub",
+    "salloc",
+    "srun",
+    "docker",
+    "podman",
+    "nerdctl",
+    "kubectl",
+    "su",
+    "sudo",
+    "pdsh",
+    "clush",
+}
 
 
 Invoke = Callable[["Script", Sequence[Word], Command], None]
@@ -79,6 +99,7 @@ class Script:
         self.step_export: list[str] | None = None
         self.spliced_words = 0
         self.exports_all = False
+        self._fed: list[Body] = []
 
     # Reading
 
@@ -106,15 +127,19 @@ class Script:
         self.commands += lexed.commands
         for command in lexed.commands:
             self._collect(command)
-        for command in lexed.commands:
+        piped: list[Body] = []
+        for command, then in zip_longest(lexed.commands, lexed.commands[1:]):
             if len(self.settings) >= SETTINGS_LIMIT:
                 self._full(command)
                 break
+            self._fed = command.bodies or (piped if command.before in _PIPES else [])
             rest = self._assignments(command)
             if rest:
                 self._invoke(self, rest, command)
+            is_piped = then is not None and command.after in _PIPES
             for body in command.bodies:
-                self._body(command, body)
+                self._body(command, body, then if is_piped else None)
+            piped = command.bodies
 
     def _full(self, command: Command) -> None:
         line = self.lines.line_of(command.words[0].start if command.words else 0)
@@ -263,8 +288,9 @@ class Script:
             first, last = self.command.words[0].start, self.command.words[-1].end
             start, end = start if first <= start < last else first, last
         at, _ = self.lines.place(self.name, start)
+        fed = Span(self._fed[0].start, self._fed[-1].end) if self._fed and program in _STDIN_SHELLS else None
         self.launches.append(
-            Launch(program, forwards, at, Span(start, end), frozenset(names), remote, nodes, framework)
+            Launch(program, forwards, at, Span(start, end), frozenset(names), remote, nodes, framework, fed)
         )
 
     # Text within text
@@ -320,15 +346,18 @@ class Script:
     def _splice(self, words: Iterable[Word], out: list[Word], inside: frozenset[str]) -> None:
         for word in words:
             definitions = self.values.get(word.ref) if word.ref is not None else None
-            if definitions is None or word.ref in inside or len(inside) > _NESTING_LIMIT or len(out) > _SPLICE_LIMIT:
+            if definitions is not None and word.ref in inside:
+                # CMD="$CMD -x NAME": what it held before is put in already.
+                continue
+            if definitions is None or len(inside) > _NESTING_LIMIT or len(out) > _SPLICE_LIMIT:
                 out.append(word)
                 continue
             found = False
             first = not out
             for value, unit in definitions[:_DEFINITIONS_LIMIT]:
-                if first and found:
+                if first and found and not self._appends(value, str(word.ref)):
                     # What begins a command is one of the definitions, of the branches of an if: the first will do.
-                    break
+                    continue
                 if value.items is None and self.text[word.start] == '"':
                     continue
                 if self.spliced_words > _SPLICES_LIMIT:
@@ -341,6 +370,10 @@ class Script:
                     self._splice(parts, out, inside | {str(word.ref)})
             if not found:
                 out.append(word)
+
+    def _appends(self, value: Word, name: str) -> bool:
+        """Return whether a definition adds to what the variable holds: NAME+=..., NAME="$NAME ..."."""
+        return value.text.startswith(f"{name}+=") or _begins_with(self.text[value.start : value.end], name)
 
     def literal(self, word: Word) -> str:
         """Return a word's text, or that of the variable that it is where this has one value in the whole script."""
@@ -380,15 +413,16 @@ class Script:
         inner = self.inner(value, unit, self.text.find("=", value.start) + 1)
         return lex(inner).commands if inner else ()
 
-    def _body(self, command: Command, body: Body) -> None:
-        """Read a here-document that is a script or an environment file."""
+    def _body(self, command: Command, body: Body, reader: Command | None) -> None:
+        """Read a here-document that is a script or an environment file, of a command or of what that is piped into."""
         if len(command.unit.quotes) >= _NESTING_LIMIT:
             return
         bounds = command.unit.within(body.start, body.end)
         if bounds is None:
             return
         text = command.unit.text[bounds[0] : bounds[1]]
-        programs = {word.text.rpartition("/")[2] for word in command.words[:4]}
+        words = command.words[:4] + (reader.words[:4] if reader else [])
+        programs = {word.text.rpartition("/")[2] for word in words}
         target = next((unicode(self.literal(word)) for word in command.targets), "")
         if "tee" in programs:
             target = target or unicode(self.literal(command.words[-1]))
@@ -425,6 +459,12 @@ class Script:
             for word in command.words:
                 if self.assigns(word):
                     self.assign(word, Form.ENV_FILE)
+
+
+def _begins_with(assignment: str, name: str) -> bool:
+    """Whether the value of an assignment, as written, begins with the variable itself."""
+    value = assignment[len(name) + 1 :].lstrip("\"'(")
+    return value.startswith((f"${{{name}}}", f"${{{name}[")) or bool(re.match(rf"\${name}(?!\w)", value))
 
 
 def _unescaped(text: str, offsets: Sequence[int], escapable: str, quotes: str) -> Unit:

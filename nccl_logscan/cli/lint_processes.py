@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import gc
 import os
-import pickle
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import BinaryIO
+from typing import TYPE_CHECKING
 
 from nccl_logscan.catalogue.load import catalogue
 from nccl_logscan.cli.config_files import Files, examine
@@ -16,6 +15,10 @@ from nccl_logscan.configs.model import Config
 from nccl_logscan.lint.gate import may_speak
 from nccl_logscan.lint.model import Remark, Versions
 from nccl_logscan.lint.run import lint
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+    from multiprocessing.context import ForkProcess
 
 WORTH_IT = 300
 """From so many files on further processes save more than their start and their answers cost (2,000 files on two idle
@@ -52,30 +55,31 @@ def judge_in_parts(
     return found, remarks
 
 
-def _started(names: Sequence[str], versions: Versions, *, fixes: bool) -> tuple[int, BinaryIO]:
-    """Start a process that judges files; return its number and where its answer arrives."""
-    reading, writing = os.pipe()
-    process = os.fork()
-    if process:
-        os.close(writing)
-        return process, open(reading, "rb")  # noqa: PTH123 - a pipe, closed where it is read
-    # Whatever happens, the child ends here: it must not go on with what the parent is about to do.
-    failed = True
-    try:
-        os.close(reading)
-        with open(writing, "wb") as answer:  # noqa: PTH123 - as above
-            pickle.dump(_judge(names, versions, fixes=fixes), answer, pickle.HIGHEST_PROTOCOL)
-        failed = False
-    finally:
-        os._exit(failed)
+def _started(names: Sequence[str], versions: Versions, *, fixes: bool) -> tuple[ForkProcess, Connection]:
+    """Start a process that judges files; return it and where its answer arrives."""
+    from multiprocessing import get_context  # noqa: PLC0415 - few runs are of so many files
+
+    forking = get_context("fork")
+    answer, to_parent = forking.Pipe(duplex=False)
+    process = forking.Process(target=_send, args=(to_parent, names, versions), kwargs={"fixes": fixes}, daemon=True)
+    process.start()
+    to_parent.close()
+    return process, answer
 
 
-def _answer_of(process: int, reading: BinaryIO) -> tuple[Files, list[Remark]] | None:
+def _send(to_parent: Connection, names: Sequence[str], versions: Versions, *, fixes: bool) -> None:
+    with to_parent:
+        to_parent.send(_judge(names, versions, fixes=fixes))
+
+
+def _answer_of(process: ForkProcess, answer: Connection) -> tuple[Files, list[Remark]] | None:
     """Return what a process found; None where it did not come to its end."""
-    with reading:
-        answer = reading.read()
-    _, status = os.waitpid(process, 0)
-    found: tuple[Files, list[Remark]] | None = pickle.loads(answer) if status == 0 else None  # noqa: S301 - our own
+    with answer:
+        try:
+            found: tuple[Files, list[Remark]] | None = answer.recv()
+        except EOFError:
+            found = None
+    process.join()
     return found
 
 
