@@ -412,8 +412,8 @@ class LossScale(Event):
 class TrainStep(Event):
     """A line of training progress. Numbers may be NaN or infinite, as printed.
 
-    `skipped` counts the steps skipped since the start, `skipped_lately` and `nan_iterations` those since the line before
-    (Megatron sets both to 0 after each line: core_v0.13.0, megatron/training/training.py).
+    `skipped` counts the steps skipped since the start, `skipped_lately` and `nan_iterations` those since the line
+    before (Megatron sets both to 0 after each line: core_v0.13.0, megatron/training/training.py).
     """
 
     kind = "train.step"

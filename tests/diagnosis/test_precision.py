@@ -11,6 +11,16 @@ def hf(loss: object, norm: object = 1.0) -> str:
     return f"{{'loss': {loss}, 'grad_norm': {norm}, 'learning_rate': 1e-05, 'epoch': 0.1}}\n"
 
 
+def megatron(*lines: tuple[int, float, int], interval: int = 1) -> str:
+    """Lines of (iteration, loss scale, iterations skipped since the line before); no loss where all were."""
+    return "".join(
+        f" iteration {step:8}/   50000 | consumed samples: {step * 16:12} | "
+        + ("" if skipped >= interval else "lm loss: 2.391120E+00 | ")
+        + f"loss scale: {scale} | number of skipped iterations: {skipped:3} | number of nan iterations:   0 |\n"
+        for step, scale, skipped in lines
+    )
+
+
 @pytest.mark.parametrize(
     ("log", "category"),
     [
@@ -24,6 +34,28 @@ def hf(loss: object, norm: object = 1.0) -> str:
         pytest.param(hf(1.2) * 3 + hf("nan", "nan") + hf(1.2) * 3, "none", id="one NaN"),
         pytest.param(hf(1.2) * 3 + hf("inf", "nan") * 3, "mixed_precision_overflow", id="infinite to the end"),
         pytest.param(hf(1.2) * 3 + hf(1.1, "nan") * 6, "mixed_precision_overflow", id="NaN gradients to the end"),
+        pytest.param(megatron((7, 1.0, 1), (8, 1.0, 1)), "mixed_precision_overflow", id="Megatron, all skipped at 1"),
+        pytest.param(
+            megatron(*((step, 128.0, 1) for step in range(7, 17))),
+            "mixed_precision_overflow",
+            id="Megatron, all skipped at a minimum above 1",
+        ),
+        pytest.param(
+            megatron(*((step, 1.0, 6) for step in range(10, 60, 10)), interval=10),
+            "mixed_precision_overflow",
+            id="Megatron, most skipped at 1",
+        ),
+        pytest.param(
+            megatron(*((step, 2.0 ** (33 - step), 1) for step in range(1, 8)), (8, 2.0**26, 0), (9, 2.0**26, 0)),
+            "none",
+            id="Megatron's search at the start",
+        ),
+        pytest.param(
+            megatron((10, 2.0**23, 10), (20, 2.0**16, 7), (30, 2.0**16, 0), (40, 2.0**15, 1), interval=10),
+            "none",
+            id="Megatron's search, a line every ten steps",
+        ),
+        pytest.param(megatron(*((step, 1.0, 0) for step in range(7, 12))), "none", id="Megatron with bfloat16"),
         pytest.param(hf(1.2) * 3 + hf(1.1, "inf") * 3 + hf(1.0) * 3, "none", id="a clipped gradient"),
     ],
 )

@@ -2,9 +2,9 @@
 
 A dynamic scaler starts high and halves on overflow until steps succeed; some skips at the start and a rare pair later
 are how it works (torch.amp.GradScaler starts at 2^16: torch 2.11, torch/amp/grad_scaler.py). It is a failure where the
-scale falls to where it no longer scales (1 and below), where every step is skipped to the end, told by overflows or by the
-progress line's own counter, or where the loss itself is NaN. A scale of 1 alone says nothing: with bfloat16 it is printed
-as 1 at every step.
+scale falls to where it no longer scales (1 and below), where every step is skipped to the end (told by
+overflows or by the progress line's own counter), or where the loss itself is NaN. A scale of 1 alone says nothing: with
+bfloat16 it is printed as 1 at every step.
 """
 
 from __future__ import annotations
@@ -52,6 +52,11 @@ class _Scaler:
     last: Excerpt | None = None
     lowest_at: Excerpt | None = None
 
+    @property
+    def at_floor(self) -> bool:
+        """Whether the latest scale no longer scales."""
+        return self.latest is not None and self.latest <= _FLOOR
+
     def note(self, scale: float | None) -> bool:
         """Take in a scale; return whether it is lower than the one before."""
         if scale is None or not math.isfinite(scale) or scale < 0:
@@ -63,7 +68,10 @@ class _Scaler:
         return fell
 
     def skips(self, event: TrainStep) -> int:
-        """Take in a step's counters; return how many steps were skipped since the line before if that is all of them."""
+        """Take in a step's counters; return how many steps were skipped since the line before, if all were.
+
+        At the floor half of them will do: a scaler that still overflows there has nowhere to go.
+        """
         step, skipped = self.step, self.skipped
         self.step = event.step
         if event.skipped is not None:
@@ -71,9 +79,13 @@ class _Scaler:
         lately = event.skipped_lately
         if lately is None and event.skipped is not None and skipped is not None:
             lately = event.skipped - skipped
-        if step is None or event.step is None or not lately:
+        if event.step is None or not lately:
             return 0
-        return lately if lately >= event.step - step > 0 else 0
+        if step is None:
+            # Megatron prints no loss where no step counted.
+            return lately if event.loss is None and event.skipped_lately else 0
+        share = 2 if self.at_floor else 1
+        return lately if share * lately >= event.step - step > 0 else 0
 
 
 class LossScales:
@@ -182,8 +194,7 @@ def _state(scaler: _Scaler) -> str:
 
 def _is_stuck(scaler: _Scaler) -> bool:
     """Whether every step is skipped to the end while the scale stays, which is then its minimum."""
-    at_floor = scaler.latest is not None and scaler.latest <= _FLOOR
-    return scaler.stuck >= (_STUCK_AT_FLOOR if at_floor else _STUCK_ABOVE)
+    return scaler.stuck >= (_STUCK_AT_FLOOR if scaler.at_floor else _STUCK_ABOVE)
 
 
 def _number(value: float) -> str:
