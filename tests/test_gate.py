@@ -58,6 +58,16 @@ def test_the_first_expression_in_order_is_found_though_a_later_one_stands_earlie
         assert Gate(*expressions).search("one two")[0] == "two"
 
 
+def test_every_gate_in_use_is_known_and_says_what_it_lets_through():
+    gate = Gate(re.compile("FOO bar|Baz"), re.compile("(?i)Quux"))
+    assert gate in Gate.known()
+    assert gate.needed == (("baz", "foo bar", "quux"), True)
+
+    before = len(Gate.known())
+    del gate
+    assert len(Gate.known()) == before - 1
+
+
 def test_a_literal_without_a_match_is_no_match():
     assert Gate(re.compile(r"foo\d")).search("foox") is None
 
