@@ -17,6 +17,7 @@ from weakref import ref
 
 from ahocorasick_rs import AhoCorasick
 
+from nccl_logscan.expressions import flags_of
 from nccl_logscan.literals import Needed, required_literals
 
 _MOST = 400
@@ -103,12 +104,12 @@ class Gate:
 
 def key_of(expression: re.Pattern[str]) -> str:
     """Return under what an expression's proof is shipped: all that the proof is made of."""
-    return f"{expression.flags} {expression.pattern}"
+    return f"{flags_of(expression)} {expression.pattern}"
 
 
 def proof_of(expression: re.Pattern[str]) -> Needed:
     """Return the literals of which each match of an expression contains one."""
-    return required_literals(expression.pattern, expression.flags, most=_MOST)
+    return required_literals(expression.pattern, flags_of(expression), most=_MOST)
 
 
 @cache
