@@ -17,10 +17,11 @@ from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.diagnosis.folding import OpenFinding
 from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.diagnosis.index import index_of
+from nccl_logscan.diagnosis.number_wise import NumberWise
 from nccl_logscan.diagnosis.sayer import who
 from nccl_logscan.events.model import Event
 from nccl_logscan.position import Position, Span
-from nccl_logscan.rulebook.rule import Nearby, Rule, Rulebook, Test
+from nccl_logscan.rulebook.rule import Nearby, Pattern, Rule, Rulebook, Test
 
 MESSAGE_LIMIT = 8_192
 FINDINGS_PER_RULE = 64
@@ -92,6 +93,8 @@ class Matcher:
         self._conditions = _conditions_by_kind(rulebook.rules.values())
         self._memo: dict[tuple[str, str], tuple[Hit, ...]] = {}
         self._watched: dict[tuple[str, str], bool] = {}
+        self._number_wise: dict[str, NumberWise] = {}
+        self._rules = tuple(rulebook.rules.values())
         self._open: dict[tuple[str, int, tuple[str, ...]], OpenFinding] = {}
         self._attempt_of = attempt_of
         self._per_rule: dict[str, int] = {}
@@ -132,6 +135,30 @@ class Matcher:
         for history in self._history.get(event.kind, {}).values():
             history.append(event)
 
+    def speaks_of(self, event: Event) -> bool:
+        """Return whether some rule may take an event, or asks for its words beside another, or would with other numbers.
+
+        The same for all events of a kind whose messages differ in their numbers alone.
+        """
+        message = event.message[:MESSAGE_LIMIT]
+        near = (near for near in self._conditions.get(event.kind, ()) if near.pattern is not None)
+        if self._found(event) or any(_is_asked_for(condition, message) for condition in near):
+            return True
+        number_wise = self._number_wise.get(event.kind)
+        if number_wise is None:
+            patterns = [*_patterns_of(event.kind, self._rules), *_patterns_in(self._conditions.get(event.kind, ()))]
+            number_wise = self._number_wise[event.kind] = NumberWise(patterns)
+        return number_wise.may_match(event.message[:MESSAGE_LIMIT])
+
+    def asks_for_any(self, kind: str) -> bool:
+        """Return whether some rule asks for any event of a kind behind another event."""
+        return any(near.pattern is None for near in self._conditions.get(kind, ()))
+
+    def awaits(self, event: Event) -> bool:
+        """Return whether a rule that may take an event asks for any event of some kind behind it."""
+        rules = (hit.rule.match for hit in self._found(event))
+        return any(near.pattern is None for match in rules for near in (*match.near, *match.not_followed_by))
+
     def watches(self, event: Event) -> bool:
         """Return whether some rule's condition asks for such an event beside another, so that each one counts."""
         message = event.message[:MESSAGE_LIMIT]
@@ -161,6 +188,15 @@ class Matcher:
     # --- matching one event ------------------------------------------------------------------------------
 
     def _hits(self, event: Event) -> tuple[Hit, ...]:
+        found = self._found(event)
+        if not found:
+            return ()
+        fitting = tuple(hit for hit in found if _fits(event, hit.rule.match.where))
+        specific = tuple(hit for hit in fitting if not hit.rule.match.fallback)
+        return specific or fitting
+
+    def _found(self, event: Event) -> tuple[Hit, ...]:
+        """The rules that an event's message is of, whatever its fields."""
         rules = self._by_kind.get(event.kind)
         if rules is None:
             return ()
@@ -172,11 +208,7 @@ class Matcher:
             if len(self._memo) >= _MEMO:
                 self._memo.clear()
             self._memo[key] = found
-        if not found:
-            return ()
-        fitting = tuple(hit for hit in found if _fits(event, hit.rule.match.where))
-        specific = tuple(hit for hit in fitting if not hit.rule.match.fallback)
-        return specific or fitting
+        return found
 
     # --- conditions on other events ----------------------------------------------------------------------
 
@@ -274,6 +306,18 @@ class Matcher:
         finding = OpenFinding(rule, kind, key, hit.captures, order, order)
         self._open[rule.id, attempt, key] = finding
         return finding
+
+
+def _patterns_of(kind: str, rules: Iterable[Rule]) -> Iterator[Pattern]:
+    """What decides whether an event of a kind is a rule's."""
+    for rule in rules:
+        if kind in rule.match.events:
+            yield from (wording.pattern for wording in rule.match.wordings)
+            yield from rule.match.unless
+
+
+def _patterns_in(conditions: Iterable[Nearby]) -> Iterator[Pattern]:
+    return (near.pattern for near in conditions if near.pattern is not None)
 
 
 def _match_all(rules: Iterable[Rule], message: str) -> Iterator[Hit]:

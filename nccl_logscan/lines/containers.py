@@ -38,6 +38,11 @@ class Unpacker:
     def __init__(self) -> None:
         self._parts: dict[str, Unpacked] = {}
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a line has parts to come."""
+        return bool(self._parts)
+
     def unpack(self, at: Position, text: str) -> Unpacked | None:
         """Return the line's payload; None while the line has more parts to come."""
         record = _record(at, text)

@@ -16,6 +16,7 @@ from nccl_logscan.diagnosis.hang.lateness import find_late
 from nccl_logscan.diagnosis.hang.mismatch import Mismatch, find_mismatches, lone_caller, told_mismatches
 from nccl_logscan.diagnosis.hang.progress import Progress, Standing
 from nccl_logscan.diagnosis.hang.recordings import Recordings
+from nccl_logscan.diagnosis.heed import Heed
 from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.diagnosis.sayer import who
 from nccl_logscan.diagnosis.scene import Scene
@@ -77,6 +78,10 @@ class Hang:
     def __init__(self) -> None:
         self._accounts = Accounts()
         self._last_words: dict[tuple[int, str], _LastWords] = {}
+
+    def heeds(self, event: Event) -> Heed:  # noqa: ARG002 - of bulk kinds alike
+        """See `Heed`: what a rank says last, in the end and before a watchdog speaks."""
+        return Heed.SAYER
 
     def feed(self, event: Event, site: Site) -> None:
         """Note what a rank says of its work, and its last line before the first time-out."""

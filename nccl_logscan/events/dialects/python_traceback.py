@@ -158,6 +158,11 @@ class Tracebacks:
         self._harmless: dict[Origin, int] = {}
         self._limit = limit
 
+    @property
+    def is_open(self) -> bool:
+        """Whether lines that follow may belong to what was read."""
+        return bool(self._pending or self._chained or self._spawned or self._thrown or self._harmless)
+
     def read(self, line: LogLine, worker: Origin | None = None) -> tuple[Event, ...] | None:
         """Return the events of a line that belongs to a traceback, () for one that is swallowed, None for any other.
 

@@ -50,6 +50,11 @@ class ToolOutput:
         self._open: dict[Origin, Reader] = {}
         self._recent: deque[str] = deque(maxlen=_BEFORE)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether lines that follow may stand in a table."""
+        return bool(self._open)
+
     def read(self, line: LogLine) -> tuple[Event, ...] | None:
         """Return the events of a line that stands in a table or opens one; None for any other line."""
         text = line.text
