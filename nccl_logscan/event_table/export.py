@@ -12,7 +12,7 @@ from typing import BinaryIO
 from nccl_logscan.errors import InputError
 from nccl_logscan.event_table.frames import numbered
 from nccl_logscan.event_table.rows import Choice
-from nccl_logscan.event_table.shards import Progress, frames_in_order, processes_for, shards_of
+from nccl_logscan.event_table.shards import Progress, Shard, frames_in_order, processes_for, shards_of
 from nccl_logscan.event_table.write import Form, write_table
 from nccl_logscan.report.write import EVENTS, written_whole
 from nccl_logscan.sources import Kind, Source
@@ -45,14 +45,13 @@ def export(
         InputError: there is no line in any of the inputs.
         OutputError: the file could not be written; an earlier one in its place is untouched.
     """
-    shards = shards_of(_logs_among(sources))
+    logs = _logs_among(sources)
+    shards = shards_of(logs)
     number = processes_for(shards, processes)
     with _opened(place) as file, _scratch(place, wanted=number > 1) as folder:
         frames = frames_in_order(shards, choice or Choice(), number, folder, progress)
         rows = write_table(numbered(frames), form, file)
-        done = Exported(
-            rows, sum(shard.lines for shard in shards), tuple(note for shard in shards for note in shard.notes)
-        )
+        done = Exported(rows, sum(shard.lines for shard in shards), tuple(_notes(sources, logs, shards)))
         if not done.lines:
             raise _nothing_to_read(sources, done.notes)
     return done
@@ -61,6 +60,13 @@ def export(
 def _logs_among(sources: Sequence[Source]) -> Sequence[Source]:
     """Return what to read as logs, as a scan does: where nothing is a log, everything is taken for one."""
     return [source for source in sources if source.kind is not Kind.CONFIG] or sources
+
+
+def _notes(sources: Sequence[Source], logs: Sequence[Source], shards: Sequence[Shard]) -> Iterator[str]:
+    yield from (note for shard in shards for note in shard.notes)
+    for source in sources:
+        if source not in logs:
+            yield f"{source.name} is a configuration file and was not taken for a log"
 
 
 @contextmanager

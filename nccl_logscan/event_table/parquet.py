@@ -6,21 +6,22 @@ them in a thread of its own, from a queue of one frame, and the main thread, whi
 
 from __future__ import annotations
 
-import os
-import re
+import io
 from collections.abc import Iterable, Iterator
 from queue import Empty, Full, Queue
 from threading import Thread
-from typing import Any, BinaryIO
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 
 import polars as pl
 from polars.io.plugins import register_io_source
 
 from nccl_logscan.event_table.frames import SCHEMA
 
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
 _ROWS_OF_A_GROUP = 1 << 16
 _PATIENCE = 0.2  # seconds between looks at whether the thread still lives
-_SYSTEM_ERROR = re.compile(r"\(os error (\d+)\)")
 
 
 def write_parquet(frames: Iterable[pl.DataFrame], file: BinaryIO) -> int:
@@ -42,11 +43,29 @@ class _Abandoned(Exception):  # noqa: N818 - nothing failed in the thread that i
     """The rest of the frames will not come."""
 
 
+class _Remembering(io.RawIOBase):
+    """Writes to a file and remembers what the file raised: of an error of the system polars tells only the words."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.error: OSError | None = None
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, piece: Buffer, /) -> int:
+        try:
+            return self._file.write(piece)
+        except OSError as error:
+            self.error = error
+            raise
+
+
 class _Sink:
     """A thread in which polars writes what is put in."""
 
     def __init__(self, file: BinaryIO) -> None:
-        self._file = file
+        self._file = _Remembering(file)
         self._queue: Queue[pl.DataFrame | _Abandoned | None] = Queue(maxsize=1)
         self._error: Exception | None = None
         self._thread = Thread(target=self._write, name="parquet", daemon=True)
@@ -80,18 +99,13 @@ class _Sink:
         self._thread.join()
 
     def _raise(self) -> None:
-        error = self._error
-        if error is None:
-            return
-        told = _SYSTEM_ERROR.search(str(error))
-        if told is None:
-            raise error
-        raise OSError(int(told[1]), os.strerror(int(told[1]))) from error
+        if self._error is not None:
+            raise self._file.error or self._error
 
     def _write(self) -> None:
         try:
             source = register_io_source(self._frames, schema=SCHEMA, is_pure=True)
-            source.sink_parquet(self._file, row_group_size=_ROWS_OF_A_GROUP, maintain_order=True)
+            source.sink_parquet(cast(IO[bytes], self._file), row_group_size=_ROWS_OF_A_GROUP, maintain_order=True)
         except Exception as error:  # noqa: BLE001 - raised again in the main thread
             self._error = error
 

@@ -52,7 +52,8 @@ def write_table(frames: Iterable[pl.DataFrame], form: Form, file: BinaryIO) -> i
 def _write_csv(frame: pl.DataFrame, file: BinaryIO, *, has_header: bool) -> None:
     lists = [name for name, dtype in SCHEMA.items() if isinstance(dtype, pl.List)]
     flat = frame.with_columns(*map(_as_json_text, lists)).with_columns(guarded(pl.col(pl.String)))
-    flat.write_csv(file, include_header=has_header, datetime_format=_STAMP)
+    # Not to the file itself: polars would hide the number of an error of the system.
+    file.write(flat.write_csv(include_header=has_header, datetime_format=_STAMP).encode())
 
 
 def _as_json_text(name: str) -> pl.Expr:
