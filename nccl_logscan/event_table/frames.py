@@ -104,7 +104,7 @@ def _shown(texts: _Cells) -> _Cells:
 
 
 def _shown_lists(lists: Sequence[tuple[str, ...]]) -> _Cells:
-    cells = {texts: [cell(text) for text in texts] for texts in set(lists)}
+    cells = {texts: tuple(map(cell, texts)) for texts in set(lists)}
     return list(map(cells.__getitem__, lists))
 
 
@@ -135,7 +135,7 @@ def _reader(field: Field) -> Callable[[Event], Any]:
     if field.type is ColumnType.STRING:
         return lambda event: None if (text := read(event)) is None else cell(text)
     if field.type is ColumnType.STRINGS:
-        return lambda event: [cell(text) for text in read(event)]
+        return lambda event: tuple(map(cell, read(event)))
     return read
 
 
@@ -148,7 +148,7 @@ def _note_not_finite(cells: dict[str, _Cells], name: str, numbers: Sequence[int]
         value = cells[name][number]
         if value is not None and not math.isfinite(value):
             notes = cells.setdefault("not_finite", [None] * len(cells[name]))
-            notes[number] = [*(notes[number] or ()), f"{name}={_WORDS.get(value, 'NaN')}"]
+            notes[number] = (*(notes[number] or ()), f"{name}={_WORDS.get(value, 'NaN')}")
 
 
 def _hide_secret_values(cells: dict[str, _Cells], events: Sequence[Event], numbers: Sequence[int]) -> None:
@@ -164,16 +164,25 @@ def _series(name: str, cells: _Cells | None, length: int) -> pl.Series:
     dtype = SCHEMA[name]
     if cells is None:
         return pl.repeat(None, length, dtype=dtype, eager=True).alias(name)
+    if isinstance(dtype, pl.List):
+        return _series_of_lists(name, cells, dtype)
     try:
         return pl.Series(name, cells, dtype=dtype)
     except UnicodeEncodeError:
-        return pl.Series(name, [_encodable(value) for value in cells], dtype=dtype)
+        return pl.Series(name, [text and encodable(text) for text in cells], dtype=dtype)
     except (TypeError, OverflowError):
         # A number of more than 64 bits, which a log may well hold, is null.
         return pl.Series(name, cells, dtype=dtype, strict=False)
 
 
-def _encodable(value: Any) -> Any:
-    if isinstance(value, str):
-        return encodable(value)
-    return value and [encodable(text) for text in value]
+def _series_of_lists(name: str, cells: _Cells, dtype: pl.List) -> pl.Series:
+    """Return lists as a series: polars takes a microsecond and more for each, and there are few different ones."""
+    places: dict[Any, int] = {}
+    indices = [places.setdefault(texts, len(places)) for texts in cells]
+    try:
+        different = pl.Series(name, list(places), dtype=dtype)
+    except UnicodeEncodeError:
+        different = pl.Series(name, [texts and list(map(encodable, texts)) for texts in places], dtype=dtype)
+    except (TypeError, OverflowError):
+        different = pl.Series(name, list(places), dtype=dtype, strict=False)
+    return different.gather(indices)
