@@ -104,7 +104,7 @@ class _Sink:
 
     def _write(self) -> None:
         try:
-            source = register_io_source(self._frames, schema=SCHEMA, is_pure=True)
+            source = register_io_source(self._frames, schema=SCHEMA)
             source.sink_parquet(cast(IO[bytes], self._file), row_group_size=_ROWS_OF_A_GROUP, maintain_order=True)
         except Exception as error:  # noqa: BLE001 - raised again in the main thread
             self._error = error
