@@ -1,4 +1,4 @@
-"""The command line: `nccl-logscan LOG...` scans; `rules` is about rules, `explain` about names."""
+"""The command line: `nccl-logscan LOG...` scans; `events` makes a table, `rules` is of rules, `explain` of names."""
 
 from __future__ import annotations
 

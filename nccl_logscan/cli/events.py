@@ -43,7 +43,7 @@ Examples:
   nccl-logscan events trainer.log -o events.parquet
   nccl-logscan events logs/ -o events.csv                every file of a folder
   nccl-logscan events ci-logs.tar.gz -o - | jq .message  JSON lines on standard output
-  nccl-logscan events logs/ --kind nccl.warn --kind torch --rank 5 -o rank5.parquet
+  nccl-logscan events logs/ --kind nccl.warn --kind python -o errors.parquet
   duckdb -c "select kind, count(*) from 'events.parquet' group by kind"
 
 \b

@@ -27,7 +27,9 @@ MEANINGS: dict[str, Meaning] = {
     "utc_offset": Meaning("seconds", "how far the printed zone is east of UTC; null where the log printed no zone"),
     "clock": Meaning("", "whose clock `when` is of: a host, a source, a collector; never compare two without care"),
     "host": Meaning("", "host, as the line or its prefix names it"),
-    "rank": Meaning("", "global rank that wrote the line"),
+    "rank": Meaning(
+        "", "global rank that wrote the line, where its prefix or text says so; NCCL's own lines rarely do"
+    ),
     "local_rank": Meaning("", "rank within the node that wrote the line"),
     "task": Meaning("", "the launcher's number (Slurm task, MPI rank); the rank only where one task runs per GPU"),
     "pid": Meaning("", "process that wrote the line"),
