@@ -1,4 +1,4 @@
-"""The command line: `nccl-logscan LOG...` scans; `rules` is about rules, `explain` about names."""
+"""The command line: `nccl-logscan LOG...` scans; `events` makes a table, `rules` is of rules, `explain` of names."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ _DEFECT = 70
 # Imported when they are run: `rules` needs PyYAML and pydantic, and `--version` neither.
 _COMMANDS = {
     "scan": "nccl_logscan.cli.scan",
+    "events": "nccl_logscan.cli.events",
     "lint": "nccl_logscan.cli.lint",
     "advise": "nccl_logscan.cli.advise",
     "explain": "nccl_logscan.cli.explain",
