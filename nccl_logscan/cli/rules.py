@@ -128,7 +128,7 @@ def schema(*, only_check: bool) -> None:
 @rules_command.command("compile")
 @_CHECK
 def compile_rules(*, only_check: bool) -> None:
-    """Write rules/compiled.json, from which a scan loads the rules in a twentieth of the time."""
+    """Write rules/whole.jsonl, from which a scan loads the rules that it needs."""
     path = Path(str(builtin_rules())) / COMPILED
     _bring_up_to_date(
         {path: text_of(load_rulebook([builtin_rules()]))}, (), "nccl-logscan rules compile", only_check=only_check

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from nccl_logscan.diagnosis.clocks import Clocks
@@ -16,11 +15,12 @@ from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.diagnosis.folding import OpenFinding
 from nccl_logscan.diagnosis.identity import Identity
-from nccl_logscan.diagnosis.index import index_of
+from nccl_logscan.diagnosis.index import RuleIndex, index_of
 from nccl_logscan.diagnosis.sayer import who
 from nccl_logscan.events.model import Event
 from nccl_logscan.position import Position, Span
-from nccl_logscan.rulebook.rule import Nearby, Rule, Rulebook, Test
+from nccl_logscan.records import dataclass
+from nccl_logscan.rulebook.rule import Asking, Nearby, Rule, Rulebook, Test
 
 MESSAGE_LIMIT = 8_192
 FINDINGS_PER_RULE = 64
@@ -84,21 +84,23 @@ class Matcher:
     """Feed it every event in reading order; then ask for the findings."""
 
     def __init__(self, rulebook: Rulebook, attempt_of: Callable[[str], int] = lambda _: 0) -> None:
-        by_kind: dict[str, list[Rule]] = {}
-        for rule in rulebook.rules.values():
-            for kind in rule.match.events:
-                by_kind.setdefault(kind, []).append(rule)
-        self._by_kind = {kind: index_of(rules) for kind, rules in by_kind.items()}
-        self._conditions = _conditions_by_kind(rulebook.rules.values())
+        self._rules = rulebook.rules
+        self._asking: dict[str, list[Asking]] = {}
+        self._beside: dict[str, list[str]] = {}
+        self._history: dict[str, dict[str, _History]] = {}
+        for one in rulebook.asking():
+            for kind in one.events:
+                self._asking.setdefault(kind, []).append(one)
+            for kind, same in one.near:
+                self._history.setdefault(kind, {}).setdefault(same, _History(same))
+                self._beside.setdefault(kind, []).append(one.rule)
+        self._indexes: dict[str, RuleIndex | None] = {}
+        self._conditions: dict[str, list[Nearby]] = {}
         self._memo: dict[tuple[str, str], tuple[Hit, ...]] = {}
         self._watched: dict[tuple[str, str], bool] = {}
         self._open: dict[tuple[str, int, tuple[str, ...]], OpenFinding] = {}
         self._attempt_of = attempt_of
         self._per_rule: dict[str, int] = {}
-        self._history = {
-            kind: {near.same: _History(near.same) for near in conditions}
-            for kind, conditions in self._conditions.items()
-        }
         self._waiting: list[_Waiting] = []
         self._left: dict[Position, tuple[Event, int]] = {}
         self.overflowed: set[str] = set()
@@ -138,7 +140,7 @@ class Matcher:
         key = (event.kind, message)
         watched = self._watched.get(key)
         if watched is None:
-            watched = any(_is_asked_for(near, message) for near in self._conditions.get(event.kind, ()))
+            watched = any(_is_asked_for(near, message) for near in self._conditions_on(event.kind))
             if len(self._watched) >= _MEMO:
                 self._watched.clear()
             self._watched[key] = watched
@@ -161,14 +163,15 @@ class Matcher:
     # --- matching one event ------------------------------------------------------------------------------
 
     def _hits(self, event: Event) -> tuple[Hit, ...]:
-        rules = self._by_kind.get(event.kind)
-        if rules is None:
+        kind = event.kind
+        index = self._indexes[kind] if kind in self._indexes else self._index_of(kind)
+        if index is None:
             return ()
         message = event.message[:MESSAGE_LIMIT]
-        key = (event.kind, message)
+        key = (kind, message)
         found = self._memo.get(key)
         if found is None:
-            found = tuple(_match_all(rules.candidates(message), message))
+            found = tuple(_match_all((self._rules[name] for name in index.candidates(message)), message))
             if len(self._memo) >= _MEMO:
                 self._memo.clear()
             self._memo[key] = found
@@ -177,6 +180,20 @@ class Matcher:
         fitting = tuple(hit for hit in found if _fits(event, hit.rule.match.where))
         specific = tuple(hit for hit in fitting if not hit.rule.match.fallback)
         return specific or fitting
+
+    def _index_of(self, kind: str) -> RuleIndex | None:
+        asking = self._asking.get(kind)
+        index = self._indexes[kind] = index_of(asking) if asking else None
+        return index
+
+    def _conditions_on(self, kind: str) -> list[Nearby]:
+        """What rules ask of events of a kind that stand beside their own."""
+        conditions = self._conditions.get(kind)
+        if conditions is None:
+            rules = (self._rules[name].match for name in self._beside.get(kind, ()))
+            asked = (near for match in rules for near in (*match.near, *match.not_followed_by))
+            conditions = self._conditions[kind] = [near for near in asked if kind in near.events]
+        return conditions
 
     # --- conditions on other events ----------------------------------------------------------------------
 
@@ -365,12 +382,3 @@ def _shown(event: Event, line: str, span: Span | None) -> tuple[str, Span | None
     if span is None:
         return line, Span(at, at + len(event.message))
     return line, Span(at + span.start, at + span.end)
-
-
-def _conditions_by_kind(rules: Iterable[Rule]) -> dict[str, list[Nearby]]:
-    conditions: dict[str, list[Nearby]] = {}
-    for rule in rules:
-        for near in (*rule.match.near, *rule.match.not_followed_by):
-            for kind in near.events:
-                conditions.setdefault(kind, []).append(near)
-    return conditions

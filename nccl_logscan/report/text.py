@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import Any
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from nccl_logscan.records import dataclass, replace
 from nccl_logscan.report.view import ReportView, place_of
 from nccl_logscan.report.visible import harmless_to_runners, sentence, visible
 

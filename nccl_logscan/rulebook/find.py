@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 from nccl_logscan.errors import InputError, Problem
+from nccl_logscan.records import dataclass
 
-Folder = Path | Traversable
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+Folder: TypeAlias = "Path | Traversable"
 
 MAX_BYTES = 1_048_576
 """No rule is near so long; what a site's folder holds is not trusted."""

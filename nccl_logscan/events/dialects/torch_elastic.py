@@ -10,13 +10,13 @@ Stamp and level may have been taken off already; the module's name, by dots or b
 from __future__ import annotations
 
 import signal as signals
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from nccl_logscan.events.model import ElasticAgent, ElasticExit, told_by
 from nccl_logscan.expressions import deferred
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.position import Instant, Origin
+from nccl_logscan.records import dataclass, field, replace
 
 # The module's name may stand behind a stamp or a level that no prefix of the lines layer knows.
 _LOGGER = deferred(
