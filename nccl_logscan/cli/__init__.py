@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from nccl_logscan.errors import LogscanError, RulebookError
+from nccl_logscan.kept import save
 from nccl_logscan.report.visible import visible, visible_lines
 from nccl_logscan.version import __version__
 
@@ -97,4 +98,6 @@ def entry_point() -> Any:
     """Run as the console script."""
     # A run makes many records and few cycles: looking for these as often as usual costs a fourteenth of a small scan.
     gc.set_threshold(100_000, 50, 100)
-    sys.exit(main())
+    code = main()
+    save()
+    sys.exit(code)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from nccl_logscan.kept import keep, recall
 from nccl_logscan.records import dataclass, field
 from nccl_logscan.taxonomy import Action, Category, Role, Severity
 
@@ -25,6 +27,23 @@ class _Working:
 
     compiled: regex.Pattern[str] | None = None
     stalls: int = 0
+
+
+def _compiled(expression: str) -> regex.Pattern[str]:
+    """Return an expression as an earlier run compiled it, or compile it."""
+    import regex  # noqa: PLC0415 - a scan without a failure can do without
+
+    key = ("regex", expression)
+    known = recall(key)
+    if known is not None:
+        with suppress(regex.error, RuntimeError, TypeError, ValueError):
+            made: regex.Pattern[str] = regex._regex.compile(*known)  # type: ignore[attr-defined] # what its pickle calls
+            return made
+    made = regex.compile(expression)
+    form = getattr(made, "_pickled_data", None)
+    if form is not None:
+        keep(key, form)
+    return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +88,7 @@ class Pattern:
         working = self._working
         compiled = working.compiled
         if compiled is None:
-            import regex  # noqa: PLC0415 - a scan without a failure can do without
-
-            compiled = working.compiled = regex.compile(self.text)
+            compiled = working.compiled = _compiled(self.text)
         if working.stalls >= STALLS_ALLOWED:
             return None
         try:
