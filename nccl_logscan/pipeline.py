@@ -13,7 +13,6 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeVar
@@ -42,6 +41,7 @@ from nccl_logscan.events.model import Event, NcclChannel
 from nccl_logscan.lines import Peeler
 from nccl_logscan.position import Position
 from nccl_logscan.recorder.read import DumpError, read_dump
+from nccl_logscan.records import dataclass, field, replace
 from nccl_logscan.report.redact import holds_no_secret
 from nccl_logscan.rulebook.load import builtin_rulebook
 from nccl_logscan.rulebook.rule import Rulebook
@@ -454,14 +454,13 @@ class Run:
         self._supersede(matched)
         recordings = self.dumps.of(self.last, self.endings.stepped_at)
         scene = Scene(self.identity, self.gpus, self.endings, matched, recordings, self.clocks)
-        by_detector = {rule.match.detector: rule for rule in self.rulebook.rules.values() if rule.match.detector}
         detected = [
-            finding_of(detection, by_detector[detection.detector])
+            finding_of(detection, rule)
             for attempt, detectors in sorted(self._detectors.items())
             if attempt >= self.last
             for detector in detectors
             for detection in detector.conclude(scene)
-            if detection.detector in by_detector
+            if (rule := self.rulebook.detected_by(detection.detector)) is not None
         ]
         everything = sorted((*matched, *detected), key=lambda finding: finding.order)
         return replace(scene, findings=tuple(everything))

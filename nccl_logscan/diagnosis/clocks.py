@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import ClassVar, NamedTuple, TypeVar
@@ -26,6 +25,7 @@ from nccl_logscan.events.model import Event, LogText, NcclInit, TorchDumpSignal,
 from nccl_logscan.expressions import deferred
 from nccl_logscan.lines.stamps import NO_YEAR
 from nccl_logscan.position import DRIFT, Instant
+from nccl_logscan.records import dataclass, field
 
 _Said = TypeVar("_Said")
 _Key = tuple[str, str]

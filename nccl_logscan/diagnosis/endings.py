@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
 from datetime import UTC, timedelta
 from typing import ClassVar
 
@@ -21,6 +20,7 @@ from nccl_logscan.events.model import (
     TrainStep,
 )
 from nccl_logscan.lines import NO_YEAR
+from nccl_logscan.records import dataclass, field
 
 _SOURCES = 65_536
 _FAILURES = 4_096

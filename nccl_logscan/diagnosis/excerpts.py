@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
 
 from nccl_logscan.position import Instant, Origin, Position, Span
+from nccl_logscan.records import dataclass, field
 
 CONTEXT = 3
 TEXT_LIMIT = 2_000

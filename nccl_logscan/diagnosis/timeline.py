@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import ClassVar
 
 from nccl_logscan.diagnosis.clocks import Clocks
@@ -14,6 +13,7 @@ from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.diagnosis.sayer import Who, who
 from nccl_logscan.diagnosis.verdict import Aligned, TimelineEntry
 from nccl_logscan.events.model import ElasticExit, Event, NcclInit, ProcessExit, TrainEnd, TrainStep
+from nccl_logscan.records import replace
 from nccl_logscan.taxonomy import Role
 
 _LIMIT = 400

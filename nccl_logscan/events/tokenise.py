@@ -8,7 +8,6 @@ of any kind; then all others.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime
 
 from nccl_logscan.events.dialects import (
@@ -36,6 +35,7 @@ from nccl_logscan.events.model import Event, LogText, NcclLastError, PythonExcep
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.lines.stamps import NO_YEAR
 from nccl_logscan.position import Origin
+from nccl_logscan.records import replace
 
 Reader = Callable[[LogLine], Event | None]
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from nccl_logscan.diagnosis.detectors.detection import Detection, captured, excerpt_of
@@ -20,6 +19,7 @@ from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event
 from nccl_logscan.expressions import deferred
 from nccl_logscan.numbers import whole
+from nccl_logscan.records import dataclass
 
 _LIMIT = 65_536
 _REPORTS = 256

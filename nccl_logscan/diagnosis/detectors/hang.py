@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import ClassVar, NamedTuple
 
@@ -30,6 +29,7 @@ from nccl_logscan.events.model import (
     TrainStep,
 )
 from nccl_logscan.position import NOBODY, Position
+from nccl_logscan.records import dataclass, replace
 
 _LIMIT = 65_536
 _NAMED = 8

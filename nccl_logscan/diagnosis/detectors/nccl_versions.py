@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import ClassVar
 
 from nccl_logscan.diagnosis.comparison import Compared, Holder
@@ -21,6 +20,7 @@ from nccl_logscan.diagnosis.sayer import Who, who
 from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event, NcclVersion
 from nccl_logscan.expressions import deferred
+from nccl_logscan.records import dataclass, field
 
 _Version = tuple[int, ...]
 _LIMIT = 16_384

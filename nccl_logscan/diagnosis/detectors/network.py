@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from nccl_logscan.diagnosis.detectors.detection import Detection, excerpt_of
@@ -14,6 +13,7 @@ from nccl_logscan.diagnosis.sayer import Who, who
 from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event, NcclEnv, NcclNetwork, NcclVersion, NcclWarn, TrainStep
 from nccl_logscan.expressions import deferred
+from nccl_logscan.records import dataclass
 
 _LIMIT = 4_096
 _SOCKET = "Socket"

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import ClassVar
 
 from nccl_logscan.diagnosis.detectors.detection import Detection, captured, excerpt_of
@@ -20,6 +19,7 @@ from nccl_logscan.diagnosis.heed import Heed
 from nccl_logscan.diagnosis.sayer import Who, who
 from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event, LossScale, TrainStep
+from nccl_logscan.records import dataclass, field
 
 _LIMIT = 4_096
 _FLOOR = 1.0

@@ -7,7 +7,6 @@ lines (`Bootstrap: Using eth0:10.0.0.1<0>`) from an address to a host.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from nccl_logscan.diagnosis.addresses import AddressBook
@@ -17,6 +16,7 @@ from nccl_logscan.diagnosis.heed import Heed
 from nccl_logscan.diagnosis.sayer import Who
 from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event, NcclInfo, NcclNetwork, NcclRas
+from nccl_logscan.records import dataclass, field, replace
 from nccl_logscan.taxonomy import Role
 
 _LIMIT = 1_024

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import ClassVar
 
 from nccl_logscan.diagnosis.detectors.detection import Detection, brief_excerpt_of, excerpt_of
@@ -13,6 +12,7 @@ from nccl_logscan.diagnosis.sayer import Who, who
 from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event, LogText, NcclChannel, NcclInit, NcclNetwork
 from nccl_logscan.expressions import deferred
+from nccl_logscan.records import dataclass, field
 from nccl_logscan.taxonomy import Role
 
 _LIMIT = 16_384

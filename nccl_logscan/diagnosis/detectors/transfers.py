@@ -7,7 +7,6 @@ lines, ranks and channels repeat them; one pair alone accuses nobody.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import ClassVar, NamedTuple
 
 from nccl_logscan.diagnosis.addresses import AddressBook, Ends, is_address
@@ -23,6 +22,7 @@ from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event, NcclChannel, NcclNetwork, NcclTrail
 from nccl_logscan.events.transfers import FailedTransfer, Manner, failed_transfer
 from nccl_logscan.position import Instant
+from nccl_logscan.records import dataclass, field, replace
 
 _LIMIT = 65_536
 _INFORMING = ("Bootstrap", "NET/IB: WQE stall")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from dataclasses import replace
 from pathlib import PurePosixPath
 
 from nccl_logscan.events.dialects import nvidia_smi, ras, rdma_tools
@@ -16,6 +15,7 @@ from nccl_logscan.events.model import Event
 from nccl_logscan.expressions import deferred
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.position import Origin
+from nccl_logscan.records import replace
 
 _KINDS = (ras, nvidia_smi, rdma_tools)
 _HEADS = tuple(head for kind in _KINDS for head in kind.HEADS)
