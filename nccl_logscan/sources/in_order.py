@@ -57,7 +57,8 @@ class FramesInOrder:
         """Yield what all batches hold that were added."""
         if self._first is not None:
             first, self._first = self._first, None
-            yield from _given(unpack(self._name, first, self._limits))
+            for frame in first:
+                yield from joined(_pieces(self._name, frame, self._limits))
         while self._begun:
             yield from self._oldest()
 
@@ -72,13 +73,16 @@ class FramesInOrder:
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="unpack")
         size = sum(frame.size + len(frame.packed) for frame in batch)
-        self._begun.append((self._pool.submit(unpack, self._name, batch, self._limits), size))
+        self._begun.append((self._pool.submit(_unpack, self._name, batch, self._limits), size))
         self._size += size
 
     def _oldest(self) -> Iterator[bytes]:
         unpacked, size = self._begun.popleft()
-        yield from _given(unpacked.result())
+        pieces, end = unpacked.result()
+        yield from pieces
         self._size -= size
+        if end is not None:
+            raise end
 
 
 def cores() -> int:
@@ -86,14 +90,7 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _given(unpacked: _Unpacked) -> Iterator[bytes]:
-    pieces, end = unpacked
-    yield from pieces
-    if end is not None:
-        raise end
-
-
-def unpack(name: str, frames: Iterable[Frame], limits: Limits) -> _Unpacked:
+def _unpack(name: str, frames: Iterable[Frame], limits: Limits) -> _Unpacked:
     """Return what frames hold; up to its end where one is torn, damaged, or gives more than it said."""
     pieces: list[bytes] = []
     try:
