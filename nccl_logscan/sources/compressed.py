@@ -12,7 +12,7 @@ from nccl_logscan.sources.feed import Feed
 from nccl_logscan.sources.frames import Cutter, Frame, cutter_of
 from nccl_logscan.sources.in_order import FramesInOrder
 from nccl_logscan.sources.limits import Limits
-from nccl_logscan.sources.streams import read_stream
+from nccl_logscan.sources.streams import ReadStream, stream_reader
 
 
 def decompress(name: str, blocks: Iterable[bytes], limits: Limits, *, is_live: bool = True) -> Iterator[bytes]:
@@ -24,26 +24,23 @@ def decompress(name: str, blocks: Iterable[bytes], limits: Limits, *, is_live: b
     Raises EarlyEnd where the input is cut off, damaged, or grows beyond `limits`; what came before it was yielded.
     """
     feed = Feed(blocks)
+    read = stream_reader(name, limits, is_live=is_live)
+    cut = None if is_live else cutter_of(name)
     given = 0
-    for piece in _streams(name, feed, limits, is_live=is_live) if is_live else _frames(name, feed, limits):
+    for piece in _streams(feed, read) if cut is None else _frames(feed, read, cut, FramesInOrder(name, limits)):
         given += len(piece)
         yield piece
         if given > limits.decoded_floor and given > limits.ratio * feed.taken:
             raise outgrown(limits.ratio)
 
 
-def _streams(name: str, feed: Feed, limits: Limits, *, is_live: bool) -> Iterator[bytes]:
+def _streams(feed: Feed, read: ReadStream) -> Iterator[bytes]:
     # Streams may follow one another, with zeros between them as padding.
     while feed.skip_zeros():
-        yield from read_stream(name, feed, limits, is_live=is_live)
+        yield from read(feed)
 
 
-def _frames(name: str, feed: Feed, limits: Limits) -> Iterator[bytes]:
-    cut = cutter_of(name)
-    if cut is None:
-        yield from _streams(name, feed, limits, is_live=False)
-        return
-    frames = FramesInOrder(name, limits)
+def _frames(feed: Feed, read: ReadStream, cut: Cutter, frames: FramesInOrder) -> Iterator[bytes]:
     try:
         while feed.look(1):
             batch, end = _batch(cut, feed)
@@ -57,7 +54,7 @@ def _frames(name: str, feed: Feed, limits: Limits) -> Iterator[bytes]:
                 feed.skip_zeros()
             elif feed.look(1):
                 yield from frames.rest()
-                yield from read_stream(name, feed, limits)
+                yield from read(feed)
         yield from frames.rest()
     finally:
         frames.close()

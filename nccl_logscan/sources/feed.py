@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+_MOST = 1 << 16
+
 
 class Feed:
     """Blocks of any size as one run of bytes. `taken` counts what was asked of the blocks so far.
@@ -30,11 +32,14 @@ class Feed:
         del self._held[:size]
         return piece
 
-    def next(self) -> bytes:
-        """Return whatever comes next, at least one byte; none at the end."""
-        if self._held:
-            return self.take(len(self._held))
-        return self._block()
+    def some(self, most: int) -> bytes:
+        """Return whatever comes next, up to `most` bytes and at least one; none at the end."""
+        if not self._held:
+            block = self._block()
+            if len(block) <= most:
+                return block
+            self._held += block
+        return self.take(min(most, len(self._held)))
 
     def back(self, piece: bytes) -> None:
         """Put bytes before the next ones: they were taken and turned out to belong to what follows."""
@@ -43,16 +48,15 @@ class Feed:
     def skip(self, size: int) -> bool:
         """Pass over the next `size` bytes; return whether they were all there."""
         while size > 0:
-            piece = self.next()
+            piece = self.some(size)
             if not piece:
                 return False
-            self.back(piece[size:])
             size -= len(piece)
         return True
 
     def skip_zeros(self) -> bool:
         """Pass over zero bytes; return whether anything follows."""
-        while piece := self.next():
+        while piece := self.some(_MOST):
             rest = piece.lstrip(b"\0")
             if rest:
                 self.back(rest)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import lzma
-import os
+import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from nccl_logscan.sources.cores import cores
 from nccl_logscan.sources.ends import EarlyEnd, damaged, torn
 from nccl_logscan.sources.feed import Feed
 from nccl_logscan.sources.frames import FRAME_LIMIT, Frame
 from nccl_logscan.sources.joined import joined
 from nccl_logscan.sources.limits import Limits
-from nccl_logscan.sources.streams import Decoder, decoder_steps, read_stream
+from nccl_logscan.sources.streams import Decoder, ReadStream, decoder_steps, stream_reader
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -38,6 +39,7 @@ class FramesInOrder:
         self._first: Sequence[Frame] | None = None
         self._begun: deque[tuple[Future[_Unpacked], int]] = deque()
         self._size = 0
+        self._of_thread = threading.local()
 
     def add(self, batch: Sequence[Frame]) -> Iterator[bytes]:
         """Begin to unpack a batch; yield what earlier ones hold as far as there is no room for more."""
@@ -58,7 +60,7 @@ class FramesInOrder:
         if self._first is not None:
             first, self._first = self._first, None
             for frame in first:
-                yield from joined(_pieces(self._name, frame, self._limits))
+                yield from joined(self._pieces(frame))
         while self._begun:
             yield from self._oldest()
 
@@ -73,7 +75,7 @@ class FramesInOrder:
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="unpack")
         size = sum(frame.size + len(frame.packed) for frame in batch)
-        self._begun.append((self._pool.submit(_unpack, self._name, batch, self._limits), size))
+        self._begun.append((self._pool.submit(self._unpack, batch), size))
         self._size += size
 
     def _oldest(self) -> Iterator[bytes]:
@@ -84,35 +86,32 @@ class FramesInOrder:
         if end is not None:
             raise end
 
+    def _unpack(self, frames: Iterable[Frame]) -> _Unpacked:
+        """Return what frames hold; up to its end where one is torn, damaged, or gives more than it said."""
+        pieces: list[bytes] = []
+        try:
+            for frame in frames:
+                pieces.extend(joined(self._pieces(frame)))
+        except EarlyEnd as end:
+            return pieces, end
+        return pieces, None
 
-def cores() -> int:
-    """Return how many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    def _pieces(self, frame: Frame) -> Iterator[bytes]:
+        left = frame.size
+        for piece in self._read(frame):
+            left -= len(piece)
+            if left < 0:
+                raise damaged(self._name, "a frame gives more than it said")
+            yield piece
+        if self._name == "xz" and left:
+            raise torn(self._name)
 
-
-def _unpack(name: str, frames: Iterable[Frame], limits: Limits) -> _Unpacked:
-    """Return what frames hold; up to its end where one is torn, damaged, or gives more than it said."""
-    pieces: list[bytes] = []
-    try:
-        for frame in frames:
-            pieces.extend(joined(_pieces(name, frame, limits)))
-    except EarlyEnd as end:
-        return pieces, end
-    return pieces, None
-
-
-def _pieces(name: str, frame: Frame, limits: Limits) -> Iterator[bytes]:
-    left = frame.size
-    for piece in _xz_block(frame, limits) if name == "xz" else read_stream(name, Feed([frame.packed]), limits):
-        left -= len(piece)
-        if left < 0:
-            raise damaged(name, "a frame gives more than it said")
-        yield piece
-    if name == "xz" and left:
-        raise torn(name)
-
-
-def _xz_block(frame: Frame, limits: Limits) -> Iterator[bytes]:
-    """Yield a block's content: a stream that ends without an index, which its decoder waits for in vain."""
-    block: Decoder = lzma.LZMADecompressor(memlimit=limits.window_bytes)
-    yield from decoder_steps("xz", block, frame.packed)
+    def _read(self, frame: Frame) -> Iterator[bytes]:
+        if self._name == "xz":
+            # The block is a stream that ends without an index, which its decoder waits for in vain.
+            block: Decoder = lzma.LZMADecompressor(memlimit=self._limits.window_bytes)
+            return decoder_steps("xz", block, frame.packed)
+        read: ReadStream | None = getattr(self._of_thread, "read", None)
+        if read is None:
+            read = self._of_thread.read = stream_reader(self._name, self._limits)
+        return read(Feed([frame.packed]))

@@ -8,13 +8,14 @@ from __future__ import annotations
 import bz2
 import lzma
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Protocol
 
 from nccl_logscan.sources.ends import PIECE, damaged, torn
 from nccl_logscan.sources.feed import Feed
 from nccl_logscan.sources.limits import Limits
-from nccl_logscan.sources.zstd import read_frame
+from nccl_logscan.sources.zstd import FrameReader
 
 try:
     from isal import igzip_lib
@@ -22,6 +23,9 @@ except ImportError:
     igzip_lib = None  # type: ignore[assignment]
 
 _GZIP_ERROR: type[Exception] = zlib.error if igzip_lib is None else igzip_lib.IsalError  # type: ignore[assignment]
+
+# What a stream does not need goes back to the feed, so that many short ones cost as much as the bite is large.
+_BITE = 1 << 16
 
 
 class Decoder(Protocol):
@@ -65,25 +69,30 @@ class _Gzip:
         return self._inflate.decompress(self._inflate.unconsumed_tail + data, max_length)
 
 
-def read_stream(name: str, feed: Feed, limits: Limits, *, is_live: bool = False) -> Iterator[bytes]:
-    """Yield what the stream at the feed's front holds, and leave the feed behind it.
+ReadStream = Callable[[Feed], Iterator[bytes]]
+"""Yields what the stream at the feed's front holds, and leaves the feed behind it.
+
+Raises EarlyEnd where the stream is cut off or damaged; what came before it was yielded.
+"""
+
+
+def stream_reader(name: str, limits: Limits, *, is_live: bool = False) -> ReadStream:
+    """Return what reads streams of this compression, one at a time.
 
     Of a live input all that can be unpacked is given before more is asked for.
-
-    Raises EarlyEnd where the stream is cut off or damaged; what came before it was yielded.
     """
     if name == "zstd":
-        return read_frame(feed, limits, is_live=is_live)
+        return partial(FrameReader(limits).read, is_live=is_live)
     if name == "gzip":
-        return _decoded(name, gzip_decoder(), feed)
+        return lambda feed: _decoded(name, gzip_decoder(), feed)
     if name == "xz":
-        return _decoded(name, lzma.LZMADecompressor(memlimit=limits.window_bytes), feed)
-    return _decoded(name, bz2.BZ2Decompressor(), feed)
+        return lambda feed: _decoded(name, lzma.LZMADecompressor(memlimit=limits.window_bytes), feed)
+    return lambda feed: _decoded(name, bz2.BZ2Decompressor(), feed)
 
 
 def _decoded(name: str, decoder: Decoder, feed: Feed) -> Iterator[bytes]:
     while not decoder.eof:
-        packed = feed.next()
+        packed = feed.some(_BITE)
         if not packed:
             raise torn(name)
         yield from decoder_steps(name, decoder, packed)

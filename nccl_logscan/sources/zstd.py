@@ -61,57 +61,63 @@ class _Packed:
         return part
 
 
-def read_frame(feed: Feed, limits: Limits, *, is_live: bool) -> Iterator[bytes]:
-    """Yield what the frame at the feed's front holds; see `streams.read_stream`."""
-    from zstandard import ZstdError  # noqa: PLC0415 - 11 ms, for those who have a zstd file
-
-    if is_skippable_zstd(feed.look(4)):
-        header = feed.take(8)
-        if len(header) < 8 or not feed.skip(int.from_bytes(header[4:], "little")):
-            raise torn("zstd")
-        return
-    try:
-        packed = _Packed(feed)
-        yield from (_live if is_live else _pieces)(packed, limits)
-    except ZstdError as error:
-        head = feed.look(HEADER)
-        if len(head) < HEADER and head and MAGICS["zstd"].startswith(head[:4]):
-            raise torn("zstd") from error
-        raise damaged("zstd", error) from error
-    if packed.is_torn:
-        raise torn("zstd")
-
-
-def _live(packed: _Packed, limits: Limits) -> Iterator[bytes]:
-    from zstandard import ZstdDecompressor  # noqa: PLC0415 - as above
-
-    frame = ZstdDecompressor(max_window_size=limits.window_bytes).decompressobj(write_size=_BLOCK)
-    while part := packed.read():
-        if piece := frame.decompress(part):
-            yield piece
-
-
-def _pieces(packed: _Packed, limits: Limits) -> Iterator[bytes]:
-    """Yield a frame's content in pieces of 1 MiB.
-
-    Unpacked into one buffer, of which copies are given: 500 MB take 0.56 s so, and 0.72 s where blocks are joined.
+class FrameReader:
+    """Unpacks frames one after another, in memory that it keeps for the next: thousands of small ones would each cost
+    more to make room for than to unpack. For one thread at a time.
     """
-    from zstandard import ZstdDecompressor, ZstdError  # noqa: PLC0415 - as above
 
-    reader = ZstdDecompressor(max_window_size=limits.window_bytes).stream_reader(cast("IO[bytes]", packed))
-    buffer = memoryview(bytearray(PIECE))
-    filled = 0
-    end: ZstdError | None = None
-    while end is None:
+    def __init__(self, limits: Limits) -> None:
+        from zstandard import ZstdDecompressor  # noqa: PLC0415 - as above
+
+        self._decompressor = ZstdDecompressor(max_window_size=limits.window_bytes)
+        self._buffer = memoryview(bytearray(PIECE))
+
+    def read(self, feed: Feed, *, is_live: bool) -> Iterator[bytes]:
+        """Yield what the frame at the feed's front holds; see `streams.read_stream`."""
+        from zstandard import ZstdError  # noqa: PLC0415 - as above
+
+        if is_skippable_zstd(feed.look(4)):
+            header = feed.take(8)
+            if len(header) < 8 or not feed.skip(int.from_bytes(header[4:], "little")):
+                raise torn("zstd")
+            return
         try:
-            size = reader.readinto(buffer[filled : filled + _BLOCK])
+            packed = _Packed(feed)
+            yield from self._live(packed) if is_live else self._pieces(packed)
         except ZstdError as error:
-            size, end = 0, error
-        filled += size
-        if filled == PIECE or not size:
-            yield bytes(buffer[:filled])
-            filled = 0
-        if not size:
-            break
-    if end is not None:
-        raise end
+            head = feed.look(HEADER)
+            if len(head) < HEADER and head and MAGICS["zstd"].startswith(head[:4]):
+                raise torn("zstd") from error
+            raise damaged("zstd", error) from error
+        if packed.is_torn:
+            raise torn("zstd")
+
+    def _live(self, packed: _Packed) -> Iterator[bytes]:
+        frame = self._decompressor.decompressobj(write_size=_BLOCK)
+        while part := packed.read():
+            if piece := frame.decompress(part):
+                yield piece
+
+    def _pieces(self, packed: _Packed) -> Iterator[bytes]:
+        """Yield a frame's content in pieces of 1 MiB.
+
+        Unpacked into one buffer, of which copies are given: 500 MB take 0.56 s so, and 0.72 s where blocks are joined.
+        """
+        from zstandard import ZstdError  # noqa: PLC0415 - as above
+
+        reader = self._decompressor.stream_reader(cast("IO[bytes]", packed))
+        filled = 0
+        end: ZstdError | None = None
+        while True:
+            try:
+                size = reader.readinto(self._buffer[filled : filled + _BLOCK])
+            except ZstdError as error:
+                size, end = 0, error
+            filled += size
+            if filled and (filled == PIECE or not size):
+                yield bytes(self._buffer[:filled])
+                filled = 0
+            if not size:
+                break
+        if end is not None:
+            raise end
