@@ -16,34 +16,35 @@ class Feed:
     def __init__(self, blocks: Iterable[bytes]) -> None:
         self.taken = 0
         self._blocks = iter(blocks)
-        self._held = bytearray()
+        self._held = b""
+        self._at = 0
 
     def look(self, size: int, at: int = 0) -> bytes:
         """Return `size` bytes that begin `at` bytes ahead, without taking them; fewer only at the end."""
-        while len(self._held) < at + size and (block := self._block()):
-            self._held += block
-        return bytes(self._held[at : at + size])
+        self._hold(at + size)
+        start = self._at + at
+        return self._held[start : start + size]
 
     def take(self, size: int) -> bytes:
         """Return the next `size` bytes; fewer only at the end."""
-        self.look(0, size)
-        with memoryview(self._held) as held:
-            piece = bytes(held[:size])
-        del self._held[:size]
+        piece = self.look(size)
+        self._at += len(piece)
         return piece
 
     def some(self, most: int) -> bytes:
         """Return whatever comes next, up to `most` bytes and at least one; none at the end."""
-        if not self._held:
-            block = self._block()
-            if len(block) <= most:
-                return block
-            self._held += block
-        return self.take(min(most, len(self._held)))
+        self._hold(1)
+        piece = self._held[self._at : self._at + most]
+        self._at += len(piece)
+        return piece
 
     def back(self, piece: bytes) -> None:
         """Put bytes before the next ones: they were taken and turned out to belong to what follows."""
-        self._held[:0] = piece
+        start = self._at - len(piece)
+        if start >= 0 and self._held[start : self._at] == piece:
+            self._at = start
+        else:
+            self._held, self._at = piece + self._held[self._at :], 0
 
     def skip(self, size: int) -> bool:
         """Pass over the next `size` bytes; return whether they were all there."""
@@ -63,9 +64,16 @@ class Feed:
                 return True
         return False
 
-    def _block(self) -> bytes:
+    def _hold(self, size: int) -> None:
+        """Have `size` bytes at hand, if there are as many."""
+        missing = size - (len(self._held) - self._at)
+        if missing <= 0:
+            return
+        parts = [self._held[self._at :]]
         for block in self._blocks:
-            if block:
-                self.taken += len(block)
-                return block
-        return b""
+            self.taken += len(block)
+            parts.append(block)
+            missing -= len(block)
+            if missing <= 0:
+                break
+        self._held, self._at = b"".join(parts) if parts[0] else b"".join(parts[1:]), 0
