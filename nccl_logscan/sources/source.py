@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
+from nccl_logscan.sources.ahead import Blocks, read_ahead
 from nccl_logscan.sources.archive import (
     looks_like_tar,
     looks_like_zip,
 )
-from nccl_logscan.sources.compressed import EarlyEnd, compression_of, decompress
+from nccl_logscan.sources.compressed import decompress
+from nccl_logscan.sources.ends import EarlyEnd
 from nccl_logscan.sources.kind import Kind, kind_of
 from nccl_logscan.sources.limits import Limits
+from nccl_logscan.sources.magics import compression_of
 from nccl_logscan.sources.raw import RawLine
 from nccl_logscan.sources.text import LineCutter, as_utf8, is_binary
 
 DEFAULTS = Limits()
 SAMPLE = 1 << 16
 """How many bytes of an input tell its kind."""
-
-Blocks = Callable[[Callable[[int], None]], Iterator[bytes]]
-"""Gives an input's bytes, from its start, and calls back with how many bytes each step took from the disk."""
 
 
 @dataclass(slots=True)
@@ -39,7 +39,8 @@ class Source:
 
     `name`: as the user gave it. `size`: bytes on disk, of an archive's member its share of them; None if not known.
     `path`: a local file that holds byte for byte what `blocks()` gives, so that ranges of it can be read on their own;
-    None where the input is packed, remote, a pipe, a member of an archive, UTF-16, or no text.
+    None where the input is packed, remote, a pipe, a member of an archive, UTF-16, or no text. `is_live`: what comes
+    is to be given at once, as of a pipe; nothing is read ahead.
     `note`: one clause that follows the name, where the input was skipped or ended early; else None.
     """
 
@@ -52,6 +53,7 @@ class Source:
         size: int | None,
         kind: Kind | None = None,
         path: Path | None = None,
+        is_live: bool = False,
     ) -> None:
         self.name = name
         self.size = size
@@ -62,6 +64,7 @@ class Source:
         self._blocks = blocks
         self.limits = limits
         self._kind = kind
+        self._is_live = is_live
         self._begun: Iterator[bytes] | None = None
         self._cutter = LineCutter(name, limits)
         self._counted = _Counted()
@@ -103,7 +106,7 @@ class Source:
         """
         self.begin()
         try:
-            yield from as_utf8(self._text())
+            yield from filter(None, as_utf8(self._text()))
         except EarlyEnd as end:
             self.note = str(end)
         except OSError as error:
@@ -177,7 +180,9 @@ class Source:
             yield block
 
     def _unpacked(self) -> Iterator[bytes]:
-        return unpacked(self._blocks(self._count_disk), self.limits)
+        if self._is_live:
+            return unpacked(self._blocks(self._count_disk), self.limits)
+        return unpacked_ahead(self._blocks, self.limits)(self._count_disk)
 
     def _count_disk(self, size: int) -> None:
         self.disk_read += size
@@ -192,14 +197,22 @@ def _refuse_what_is_no_text(head: bytes) -> None:
         raise EarlyEnd("is not text and was skipped")
 
 
-def unpacked(blocks: Iterator[bytes], limits: Limits) -> Iterator[bytes]:
-    """Yield the decompressed bytes of a file, or the bytes themselves where they are not compressed."""
+def unpacked_ahead(blocks: Blocks, limits: Limits) -> Blocks:
+    """Give the decompressed bytes of a file, as fast as can be: made in threads of their own."""
+    return read_ahead(lambda took: unpacked(blocks(took), limits, is_live=False))
+
+
+def unpacked(blocks: Iterator[bytes], limits: Limits, *, is_live: bool = True) -> Iterator[bytes]:
+    """Yield the decompressed bytes of a file, or the bytes themselves where they are not compressed.
+
+    `is_live`: see `decompress`.
+    """
     for _ in range(limits.compressions):
         blocks, head = peeked(blocks, 6)
         name = compression_of(head)
         if name is None:
             break
-        blocks = decompress(name, blocks, limits)
+        blocks = decompress(name, blocks, limits, is_live=is_live)
     yield from blocks
 
 
