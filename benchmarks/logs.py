@@ -23,12 +23,12 @@ from typing import BinaryIO
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.synthetic import failure, training
-from benchmarks.synthetic.job import GPUS, Job, Rank
+from benchmarks.synthetic.job import GPUS, Alone, Job, Rank
 from benchmarks.synthetic.slots import Moment, Pools
 from benchmarks.synthetic.startup import KINDS, Startup
 
 MEGABYTE = 1_000_000
-_BEGIN = dt.datetime(2026, 11, 29, 4, 0, 0)  # noqa: DTZ001 - logs tell local time
+_BEGIN = dt.datetime(2026, 11, 29, 4, 0, 0)
 _STEP = dt.timedelta(seconds=17.3)
 _NCCL_SHARE = 0.03
 _DIFFERENT_BLOCKS = 48
@@ -91,13 +91,13 @@ def write_startup(log: BinaryIO, size: int, seed: int, *, ranks: int | None = No
 
 
 def write_rank_files(folder: Path, size: int, seed: int, *, ranks: int = 512, failing: int = 137) -> None:
-    """Logs (c): a file a rank of about `size` bytes, first its start-up, then training, then its part in the failure."""
+    """Logs (c): a file a rank of about `size` bytes: its start-up, its training, then its part in the failure."""
     folder.mkdir(parents=True, exist_ok=True)
     job = Job(ranks // GPUS, seed)
     pools = Pools(random.Random(f"ranks {seed}"))  # noqa: S311 - no secret
     for rank in job.ranks:
         with (folder / f"rank_{rank.number:04d}.log").open("wb") as log:
-            _write_rank(log, job, rank, size, pools, job.ranks[failing % ranks])
+            _write_rank(log, job, rank, size, pools=pools, culprit=job.ranks[failing % ranks])
 
 
 def write_short(log: BinaryIO, seed: int) -> None:
@@ -113,7 +113,7 @@ def write_short(log: BinaryIO, seed: int) -> None:
     log.write(b"".join(step + b"\n" for step in steps) + last + "".join(ending).encode())
 
 
-def _write_rank(log: BinaryIO, job: Job, rank: Rank, size: int, pools: Pools, culprit: Rank) -> None:
+def _write_rank(log: BinaryIO, job: Job, rank: Rank, size: int, *, pools: Pools, culprit: Rank) -> None:
     chance = random.Random(f"rank {rank.number} {job.seed}")  # noqa: S311 - no secret
     startup = Startup(job, chance)
     written = log.write("".join(startup.processes([rank])[0]).encode())
@@ -129,7 +129,7 @@ def _write_rank(log: BinaryIO, job: Job, rank: Rank, size: int, pools: Pools, cu
             break
         written += log.write(pools.filled(form, moment))
     ending = _BEGIN + dt.timedelta(hours=1)
-    log.write("".join(failure.link_lost_on(job, rank, culprit, ending, lambda _: "", chance)).encode())
+    log.write("".join(failure.link_lost_on(job, rank, culprit, ending, prefix=lambda _: "", chance=chance)).encode())
 
 
 def _mix_in(lines: list[str], rank: Rank, kind: str, at: dt.datetime, chance: random.Random) -> None:

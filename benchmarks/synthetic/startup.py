@@ -97,21 +97,29 @@ class Startup:
         members_here = sum(1 for member in group if member.node == rank.node)
         return [
             f"{header}{comm} - Init START\n",
-            f"{header}Bootstrap timings total {1.05 * seconds:.6f} (create {0.00003 + seconds / 9000:.6f}, send "
-            f"{0.0001 + seconds / 900:.6f}, recv {seconds:.6f}, ring {seconds / 40:.6f}, delay 0.000001)\n",
-            f"{header}comm {pointer} rank {index} nRanks {len(group)} nNodes {nodes} localRanks {members_here} "
-            f"localRank {rank.local % members_here} MNNVL 0\n",
+            (
+                f"{header}Bootstrap timings total {1.05 * seconds:.6f} (create {0.00003 + seconds / 9000:.6f}, send "
+                f"{0.0001 + seconds / 900:.6f}, recv {seconds:.6f}, ring {seconds / 40:.6f}, delay 0.000001)\n"
+            ),
+            (
+                f"{header}comm {pointer} rank {index} nRanks {len(group)} nNodes {nodes} localRanks {members_here} "
+                f"localRank {rank.local % members_here} MNNVL 0\n"
+            ),
             *[header + body for body in connecting],
             f"{proxy}[Proxy Service] Device {rank.local} CPU core {chance.randrange(112)}\n",
             f"{proxy}proxy listening socket at {rank.address}<{chance.randrange(32_768, 61_000)}>\n",
             f"{header}threadThresholds 8/8/64 | {8 * len(group)}/8/64 | 512 | 512\n",
-            f"{header}{_CHANNELS[kind]} coll channels, 0 collnet channels, {16 if nodes > 1 else 0} nvls channels, "
-            f"32 p2p channels, {2 if nodes > 1 else 32} p2p channels per peer\n",
+            (
+                f"{header}{_CHANNELS[kind]} coll channels, 0 collnet channels, {16 if nodes > 1 else 0} nvls channels, "
+                f"32 p2p channels, {2 if nodes > 1 else 32} p2p channels per peer\n"
+            ),
             f"{header}CC Off, workFifoBytes 1048576\n",
             f"{header}{comm} - Init COMPLETE\n",
-            f"{header}Init timings - ncclCommInitRankConfig: rank {index} nranks {len(group)} total "
-            f"{2.3 + seconds:.2f} (kernels 0.37, alloc {seconds / 3:.2f}, bootstrap {seconds:.2f}, allgathers "
-            f"{seconds / 7:.2f}, topo 0.05, graphs {seconds / 5:.2f}, connections {seconds / 2:.2f}, rest 0.02)\n",
+            (
+                f"{header}Init timings - ncclCommInitRankConfig: rank {index} nranks {len(group)} total "
+                f"{2.3 + seconds:.2f} (kernels 0.37, alloc {seconds / 3:.2f}, bootstrap {seconds:.2f}, allgathers "
+                f"{seconds / 7:.2f}, topo 0.05, graphs {seconds / 5:.2f}, connections {seconds / 2:.2f}, rest 0.02)\n"
+            ),
             *[header + body for body in connected],
         ]
 
@@ -152,8 +160,11 @@ def _process_bodies(local: int, address: str, magic: str) -> list[str]:
             f"MNNVL busId 0x{_BUSES[local]} fabric UUID 0.0 cliqueId 0x0 state 3 healthMask 0x0",
             "TOPO/NET : Importing network plugins to topology",
             *_topology(),
-            f"ncclTopoGetCpuAffinity: Affinity for GPU {local} is {48 * (local // 4)}-{48 * (local // 4) + 47}. (GPU "
-            f"affinity = {48 * (local // 4)}-{48 * (local // 4) + 47} ; CPU affinity = 0-95).",
+            (
+                f"ncclTopoGetCpuAffinity: Affinity for GPU {local} is "
+                f"{48 * (local // 4)}-{48 * (local // 4) + 47}. (GPU "
+                f"affinity = {48 * (local // 4)}-{48 * (local // 4) + 47} ; CPU affinity = 0-95)."
+            ),
             f"NVLS multicast support is available on dev {local} (NVLS_NCHANNELS 16)",
             f"Rank {local}: 8 Net devices",
             "Local Net device counts across ranks: min 8 max 8",

@@ -80,7 +80,8 @@ def _step_of(job: Job, ranks: list[Rank]) -> list[str]:
 
 def _throughput(chance: random.Random, job: Job) -> list[str]:
     return [
-        f"{job.prefix(rank)}[{{day}}] [rank {rank.number}] step {{step}} | {{i5}} tokens/s/gpu | TFLOPS {{f2}} | fwd {{ms}} ms "
+        f"{job.prefix(rank)}[{{day}}] [rank {rank.number}] step {{step}} | {{i5}} tokens/s/gpu | TFLOPS {{f2}} | "
+        f"fwd {{ms}} ms "
         f"| bwd {{ms}} ms | optimizer {{ms}} ms | grad sync {{ms}} ms | peak {{gib}} GiB | retries 0\n"
         for rank in _one_host(chance, job)
     ]
@@ -89,7 +90,8 @@ def _throughput(chance: random.Random, job: Job) -> list[str]:
 def _megatron(chance: random.Random, job: Job) -> list[str]:
     last = job.ranks[-1]
     line = (
-        f"{job.prefix(last)} [{{day}}] iteration {{step}}/  {{steps}} | consumed samples: {{samples}} | elapsed time per "
+        f"{job.prefix(last)} [{{day}}] iteration {{step}}/  {{steps}} | consumed samples: {{samples}} | elapsed "
+        "time per "
         "iteration (ms): {ms} | throughput per GPU (TFLOP/s/GPU): {f2} | learning rate: {sci} | global batch size:  "
         "1024 | lm loss: {sci} | load_balancing_loss: {sci} | loss scale: 1.0 | grad norm: {f3} | number of skipped "
         "iterations:   0 | number of nan iterations:   0 |\n"
@@ -106,12 +108,20 @@ def _megatron(chance: random.Random, job: Job) -> list[str]:
 def _deepspeed(chance: random.Random, job: Job) -> list[str]:
     first = job.prefix(job.ranks[0])
     return [
-        f"{first}[{{py}}] [INFO] [logging.py:107:log_dist] [Rank 0] step={{step}}, skipped=0, lr=[{{sci}}, {{sci}}], "
-        "mom=[[0.9, 0.95], [0.9, 0.95]]\n",
-        f"{first}[{{py}}] [INFO] [timer.py:264:stop] epoch=0/micro_step={{i4}}/global_step={{step}}, "
-        "RunningAvgSamplesPerSec={f16}, CurrSamplesPerSec={f16}, MemAllocated={gib}GB, MaxMemAllocated={gib}GB\n",
-        f"{first}[{{py}}] [INFO] [utils.py:782:see_memory_usage] MA {{gib}} GB         Max_MA {{gib}} GB         CA "
-        "{gib} GB         Max_CA {i2} GB\n",
+        (
+            f"{first}[{{py}}] [INFO] [logging.py:107:log_dist] [Rank 0] step={{step}}, skipped=0, lr=[{{sci}}, "
+            f"{{sci}}], "
+            "mom=[[0.9, 0.95], [0.9, 0.95]]\n"
+        ),
+        (
+            f"{first}[{{py}}] [INFO] [timer.py:264:stop] epoch=0/micro_step={{i4}}/global_step={{step}}, "
+            "RunningAvgSamplesPerSec={f16}, CurrSamplesPerSec={f16}, MemAllocated={gib}GB, MaxMemAllocated={gib}GB\n"
+        ),
+        (
+            f"{first}[{{py}}] [INFO] [utils.py:782:see_memory_usage] MA {{gib}} GB         Max_MA {{gib}} GB      "
+            "   CA "
+            "{gib} GB         Max_CA {i2} GB\n"
+        ),
     ][: chance.randint(1, 3)]
 
 
@@ -120,14 +130,26 @@ def _workers(chance: random.Random, job: Job) -> list[str]:
     prefix = _ray(rank, colour=colour)
     repeated = "\x1b[32m [repeated 7x across cluster]\x1b[0m" if colour else " [repeated 7x across cluster]"
     return [
-        f"{prefix}INFO:{{py}}:Before generate_sequences, memory allocated (GB): {{gib}}, memory reserved (GB): {{gib}}, "
-        "device memory used/total (GB): {gib}/79.11\n",
-        f"{prefix}INFO:{{py}}:After building sharding manager, memory allocated (GB): {{gib}}, memory reserved (GB): "
-        f"{{gib}}, device memory used/total (GB): {{gib}}/79.11{repeated}\n",
-        f"{prefix}Actor update: micro batch {{i2}}, seqlen {{i4}}, entropy {{f5}}, kl {{f5}}, clip fraction {{f3}}, "
-        f"pg loss {{f5}}, grad norm {{f3}}{repeated}\n",
-        f"{prefix}[Rank {rank.number}] rollout {{hex12}}: {{i3}} sequences, {{i7}} tokens, {{f2}} s, longest {{i4}}, "
-        "stopped by length {i2}, reward mean {f3}\n",
+        (
+            f"{prefix}INFO:{{py}}:Before generate_sequences, memory allocated (GB): {{gib}}, memory reserved "
+            f"(GB): {{gib}}, "
+            "device memory used/total (GB): {gib}/79.11\n"
+        ),
+        (
+            f"{prefix}INFO:{{py}}:After building sharding manager, memory allocated (GB): {{gib}}, memory "
+            "reserved (GB): "
+            f"{{gib}}, device memory used/total (GB): {{gib}}/79.11{repeated}\n"
+        ),
+        (
+            f"{prefix}Actor update: micro batch {{i2}}, seqlen {{i4}}, entropy {{f5}}, kl {{f5}}, clip fraction "
+            f"{{f3}}, "
+            f"pg loss {{f5}}, grad norm {{f3}}{repeated}\n"
+        ),
+        (
+            f"{prefix}[Rank {rank.number}] rollout {{hex12}}: {{i3}} sequences, {{i7}} tokens, {{f2}} s, longest "
+            f"{{i4}}, "
+            "stopped by length {i2}, reward mean {f3}\n"
+        ),
     ][: chance.randint(2, 4)]
 
 
@@ -142,11 +164,17 @@ def _vllm(chance: random.Random, job: Job) -> list[str]:
     rank = chance.choice(job.ranks)
     engine = f"(EngineCore_DP{rank.node} pid={rank.pid + 50_000}) INFO {{vllm}} "
     return [
-        f"{engine}[loggers.py:236] Engine {rank.node:03d}: Avg prompt throughput: {{ms}} tokens/s, Avg generation "
-        "throughput: {ms} tokens/s, Running: {i2} reqs, Waiting: {i2} reqs, GPU KV cache usage: {f2}%, Prefix cache hit "
-        "rate: {f2}%\n",
+        (
+            f"{engine}[loggers.py:236] Engine {rank.node:03d}: Avg prompt throughput: {{ms}} tokens/s, Avg generation "
+            "throughput: {ms} tokens/s, Running: {i2} reqs, Waiting: {i2} reqs, GPU KV cache usage: {f2}%, "
+            "Prefix cache hit "
+            "rate: {f2}%\n"
+        ),
         f"{engine}[block_pool.py:378] Successfully reset prefix cache\n",
-        f'{_ray(rank, name="vLLMHttpServer")}INFO:     {rank.address}:{{i5}} - "POST /v1/completions HTTP/1.1" 200 OK\n',
+        (
+            f'{_ray(rank, name="vLLMHttpServer")}INFO:     {rank.address}:{{i5}} - "POST /v1/completions HTTP/1.1" '
+            "200 OK\n"
+        ),
         f"{_ray(rank, name='vLLMHttpServer')}INFO {{vllm}} [async_llm.py:273] Added request {{hex12}}-{{i5}}.\n",
     ][: chance.randint(1, 4)]
 
@@ -164,10 +192,15 @@ def _data(chance: random.Random, job: Job) -> list[str]:
     rank = chance.choice(job.ranks)
     prefix = f"{job.prefix(rank)}{{py}} | rank{rank.number} | "
     return [
-        f"{prefix}DEBUG | data:88 - worker {chance.randrange(12)}: opened s3://corpus/tokens/shard-{{i5}}.tar "
-        "({i7} documents, {gib} GiB), shuffle buffer {i5}, prefetch {i2}\n",
-        f"{prefix}DEBUG | data:131 - packed {{i4}} documents into {{i3}} sequences of 8192, padding {{f2}}%, truncated "
-        "{i2}, longest {i5}\n",
+        (
+            f"{prefix}DEBUG | data:88 - worker {chance.randrange(12)}: opened s3://corpus/tokens/shard-{{i5}}.tar "
+            "({i7} documents, {gib} GiB), shuffle buffer {i5}, prefetch {i2}\n"
+        ),
+        (
+            f"{prefix}DEBUG | data:131 - packed {{i4}} documents into {{i3}} sequences of 8192, padding {{f2}}%, "
+            "truncated "
+            "{i2}, longest {i5}\n"
+        ),
         f"{prefix}INFO | data:45 - loading shard data-{{i5}}.parquet, rows {{i7}}-{{i7}}, sha1 {{hex40}}\n",
     ][: chance.randint(1, 3)]
 
@@ -176,13 +209,20 @@ def _checkpoints(chance: random.Random, job: Job) -> list[str]:
     here = _one_host(chance, job)
     first = here[0]
     return [
-        f"{job.prefix(first)}  saving checkpoint at iteration {{step}} to /lustre/run-7/checkpoints in torch_dist format\n",
+        (
+            f"{job.prefix(first)}  saving checkpoint at iteration {{step}} to /lustre/run-7/checkpoints in torch_dist "
+            "format\n"
+        ),
         *(
-            f"{job.prefix(rank)}{{py}} | rank{rank.number} | INFO | checkpoint:203 - wrote __{rank.number}_{{i2}}.distcp, "
+            f"{job.prefix(rank)}{{py}} | rank{rank.number} | INFO | checkpoint:203 - wrote "
+            f"__{rank.number}_{{i2}}.distcp, "
             "{gib} GiB in {f2} s ({f2} GB/s), {hex40}\n"
             for rank in here
         ),
-        f"{job.prefix(first)}  successfully saved checkpoint from iteration {{step}} to /lustre/run-7/checkpoints [ t 1/1 ]\n",
+        (
+            f"{job.prefix(first)}  successfully saved checkpoint from iteration {{step}} to /lustre/run-7/checkpoints "
+            "[ t 1/1 ]\n"
+        ),
     ]
 
 
@@ -192,21 +232,34 @@ def _warnings(chance: random.Random, job: Job) -> list[str]:
     return chance.choice(
         [
             [
-                f"{packages}/torch/optim/lr_scheduler.py:{{i3}}: UserWarning: Detected call of `lr_scheduler.step()` "
-                "before `optimizer.step()`. In PyTorch 1.1.0 and later, you should call them in the opposite order.\n",
+                (
+                    f"{packages}/torch/optim/lr_scheduler.py:{{i3}}: UserWarning: Detected call of "
+                    "`lr_scheduler.step()` "
+                    "before `optimizer.step()`. In PyTorch 1.1.0 and later, you should call them in the opposite "
+                    "order.\n"
+                ),
                 f"{job.prefix(rank)}  warnings.warn(\n",
             ],
             [
-                f"{packages}/transformers/tokenization_utils_base.py:{{i4}}: FutureWarning: Token indices sequence length "
-                "is longer than the specified maximum sequence length for this model ({i5} > 8192).\n"
+                (
+                    f"{packages}/transformers/tokenization_utils_base.py:{{i4}}: FutureWarning: Token indices "
+                    "sequence length "
+                    "is longer than the specified maximum sequence length for this model ({i5} > 8192).\n"
+                )
             ],
             [
-                f"{job.prefix(rank)}W{{glog}} {rank.pid} torch/_dynamo/convert_frame.py:1016] [{{i2}}/8] torch._dynamo hit "
-                "config.recompile_limit (8); function: 'forward' (/workspace/model/attention.py:{i3})\n"
+                (
+                    f"{job.prefix(rank)}W{{glog}} {rank.pid} torch/_dynamo/convert_frame.py:1016] [{{i2}}/8] "
+                    "torch._dynamo hit "
+                    "config.recompile_limit (8); function: 'forward' (/workspace/model/attention.py:{i3})\n"
+                )
             ],
             [
-                f"{job.prefix(rank)}{{py}} | rank{rank.number} | WARNING | trainer:210 - gradient norm {{f2}} above 5.0 at step "
-                "{step}, clipped; {i2} tensors affected, largest layers.{i2}.mlp.down_proj\n"
+                (
+                    f"{job.prefix(rank)}{{py}} | rank{rank.number} | WARNING | trainer:210 - gradient norm {{f2}} "
+                    "above 5.0 at step "
+                    "{step}, clipped; {i2} tensors affected, largest layers.{i2}.mlp.down_proj\n"
+                )
             ],
         ]
     )
@@ -228,13 +281,19 @@ def _caught(chance: random.Random, job: Job) -> list[str]:
     rank = chance.choice(job.ranks)
     line, packages = job.prefix(rank), "/opt/env/lib/python3.12/site-packages"
     return [
-        f"{line}{{py}} | rank{rank.number} | WARNING | data:301 - shard-{{i5}}.tar: attempt {{i2}} failed, trying again\n",
+        (
+            f"{line}{{py}} | rank{rank.number} | WARNING | data:301 - shard-{{i5}}.tar: attempt {{i2}} failed, trying "
+            "again\n"
+        ),
         f"{line}Traceback (most recent call last):\n",
         f'{line}  File "/workspace/data/shards.py", line {{i3}}, in read\n',
         f"{line}    body = self._client.get_object(Bucket=bucket, Key=key)['Body'].read()\n",
         f'{line}  File "{packages}/botocore/response.py", line {{i3}}, in read\n',
         f"{line}    raise ReadTimeoutError(endpoint_url=e.url, error=e)\n",
-        f'{line}botocore.exceptions.ReadTimeoutError: Read timeout on endpoint URL: "https://s3.example.net/{{hex12}}"\n',
+        (
+            f"{line}botocore.exceptions.ReadTimeoutError: Read timeout on endpoint URL: "
+            f'"https://s3.example.net/{{hex12}}"\n'
+        ),
         f"{line}{{py}} | rank{rank.number} | INFO | data:318 - shard-{{i5}}.tar: read on the second attempt\n",
     ]
 
@@ -242,10 +301,14 @@ def _caught(chance: random.Random, job: Job) -> list[str]:
 def _dicts(chance: random.Random, job: Job) -> list[str]:
     first = job.prefix(job.ranks[0])
     return [
-        f"{first}{{'loss': {{f5}}, 'grad_norm': {{f3}}, 'learning_rate': {{sci}}, 'num_tokens': {{i7}}, "
-        "'mean_token_accuracy': {f3}, 'epoch': {epoch}}\n",
-        '{"time":"{iso}","level":"info","logger":"scheduler","job":"rl-run-7","queue":{i2},"inflight":{i3},'
-        '"latency_ms":{ms},"trace":"{hex40}","message":"assigned {i3} prompts to engine {i2}"}\n',
+        (
+            f"{first}{{'loss': {{f5}}, 'grad_norm': {{f3}}, 'learning_rate': {{sci}}, 'num_tokens': {{i7}}, "
+            "'mean_token_accuracy': {f3}, 'epoch': {epoch}}\n"
+        ),
+        (
+            '{"time":"{iso}","level":"info","logger":"scheduler","job":"rl-run-7","queue":{i2},"inflight":{i3},'
+            '"latency_ms":{ms},"trace":"{hex40}","message":"assigned {i3} prompts to engine {i2}"}\n'
+        ),
     ][chance.randrange(2) :][:1]
 
 
