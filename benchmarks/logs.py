@@ -23,13 +23,15 @@ from typing import BinaryIO
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.synthetic import failure, training
-from benchmarks.synthetic.job import GPUS, Alone, Job, Rank
+from benchmarks.synthetic.job import GPUS, KINDS, Alone, Job, Rank
 from benchmarks.synthetic.slots import Moment, Pools
-from benchmarks.synthetic.startup import KINDS, Startup
+from benchmarks.synthetic.startup import Startup
 
 MEGABYTE = 1_000_000
 _BEGIN = dt.datetime(2026, 11, 29, 4, 0, 0)
 _STEP = dt.timedelta(seconds=17.3)
+_CALM_STEPS = 24  # before the failure
+_CALM_STEPS_OF_FEW_LINES = 6
 _NCCL_SHARE = 0.03
 _DIFFERENT_BLOCKS = 48
 _LARGE = 100 * MEGABYTE
@@ -62,9 +64,8 @@ def write_training(log: BinaryIO, size: int, seed: int, *, ranks: int | None = N
             part = pools.filled(form, moment)
             lines += form.lines
         written += log.write(part)
-    moment = Moment(moment.end, moment.end + _STEP, moment.step + 1, moment.steps)
-    log.write(pools.filled(training.last_steps(job), moment))
-    ending = moment.end + dt.timedelta(minutes=10)
+    log.write(_calm_steps(job, pools, moment))
+    ending = moment.end + _CALM_STEPS * _STEP + dt.timedelta(minutes=10)
     missing = job.ranks[failing % len(job.ranks)]
     log.write("".join(failure.rank_missing(job, missing, ending, job.prefix, chance)).encode())
 
@@ -104,9 +105,10 @@ def write_short(log: BinaryIO, seed: int) -> None:
     """Log (f): 200 lines that end in a failure."""
     chance = random.Random(f"short {seed}")  # noqa: S311 - no secret
     job, pools = Job(1, seed), Pools(chance)
-    ending = failure.rank_missing(job, job.ranks[5], _BEGIN + dt.timedelta(minutes=11), job.prefix, chance)
     moment = next(_moments(1))
-    last = pools.filled(training.last_steps(job), moment)
+    last = _calm_steps(job, pools, moment, _CALM_STEPS_OF_FEW_LINES)
+    at = moment.end + _CALM_STEPS_OF_FEW_LINES * _STEP + dt.timedelta(minutes=10)
+    ending = failure.rank_missing(job, job.ranks[5], at, job.prefix, chance)
     form = training.blocks(chance, job, 1, 60_000)[0]
     rest = 200 - len(ending) - last.count(b"\n")
     steps = pools.filled(form, moment).split(b"\n")[:rest]  # a bar's \r ends no line
@@ -123,11 +125,13 @@ def _write_rank(log: BinaryIO, job: Job, rank: Rank, size: int, *, pools: Pools,
         lines = startup.communicator_of(rank, kind)
         _mix_in(lines, rank, kind, _BEGIN, chance)
         written += log.write("".join(lines).encode())
-    form = training.blocks(chance, Alone(1, job.seed, rank), 1, min(1 << 16, size // 4))[0]
+    alone = Alone(1, job.seed, rank)
+    form = training.blocks(chance, alone, 1, min(1 << 16, size // 4))[0]
     for moment in _moments(size // len(form.text) + 1):
         if written >= size:
             break
         written += log.write(pools.filled(form, moment))
+    log.write(_calm_steps(alone, pools, moment))
     ending = _BEGIN + dt.timedelta(hours=1)
     log.write("".join(failure.link_lost_on(job, rank, culprit, ending, prefix=lambda _: "", chance=chance)).encode())
 
@@ -144,6 +148,17 @@ def _mix_in(lines: list[str], rank: Rank, kind: str, at: dt.datetime, chance: ra
 
 
 _LAYERS = ("self_attention.linear_qkv", "self_attention.linear_proj", "mlp.experts", "mlp.router", "input_layernorm")
+
+
+def _calm_steps(job: Job, pools: Pools, last: Moment, how_many: int = _CALM_STEPS) -> bytes:
+    """The next steps, undisturbed: whatever was caught before is seen to have been overcome."""
+    step = training.calm_step(job)
+    return b"".join(
+        pools.filled(
+            step, Moment(last.end + n * _STEP, last.end + (n + 1) * _STEP, step=last.step + 1 + n, steps=last.steps)
+        )
+        for n in range(how_many)
+    )
 
 
 def _harmless_warning(job: Job, chance: random.Random, moment: Moment) -> bytes:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 GPUS = 8
+KINDS = ("world", "tp", "dp", "ep", "pp", "cp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +50,28 @@ class Job:
         """What srun and torchrun put before a trainer's line: the node's task, then the local rank."""
         return f"{rank.node:3d}: [default{rank.local}]:"
 
+    @cached_property
+    def _groups(self) -> dict[str, list[list[Rank]]]:
+        return {kind: self._made_groups(kind) for kind in KINDS}
+
     def groups(self, kind: str) -> list[list[Rank]]:
         """The communicators of one kind that cover all ranks: `world`, `tp` (one host), `dp` (one GPU of every host),
         `pp` (one GPU of four neighbouring hosts), `cp` (two neighbouring hosts) or `ep` (eight neighbouring hosts).
         """
+        return self._groups[kind]
+
+    @cached_property
+    def _seats(self) -> dict[str, dict[int, tuple[list[Rank], int]]]:
+        return {
+            kind: {rank.number: (group, index) for group in self._groups[kind] for index, rank in enumerate(group)}
+            for kind in KINDS
+        }
+
+    def seat(self, rank: Rank, kind: str) -> tuple[list[Rank], int]:
+        """The rank's communicator of this kind, and its place in it."""
+        return self._seats[kind][rank.number]
+
+    def _made_groups(self, kind: str) -> list[list[Rank]]:
         if kind == "tp":
             return self._by_node(1)
         if kind == "cp":

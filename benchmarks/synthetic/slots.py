@@ -223,7 +223,7 @@ class Block:
 
     text: bytes
     counts: tuple[tuple[str, int], ...]
-    order: itemgetter[int]
+    order: Callable[[list[bytes]], tuple[bytes, ...]]
     lines: int
 
 
@@ -259,7 +259,7 @@ class Pools:
         for kind, count in form.counts:
             values += self._values(kind, count, moment)
         # Bytes know %b and take %s as the same.
-        return form.text % form.order(values)  # type: ignore[no-any-return]
+        return form.text % form.order(values)
 
     def _values(self, kind: str, count: int, moment: Moment) -> list[bytes]:
         pool = self._pools.get(kind)

@@ -12,7 +12,6 @@ from functools import lru_cache
 
 from benchmarks.synthetic.job import GPUS, Job, Rank
 
-KINDS = ("world", "tp", "dp", "ep", "pp", "cp")
 _CHANNELS = {"world": 16, "tp": 24, "dp": 16, "ep": 8, "pp": 4, "cp": 16}
 _BUSES = ("1b000", "43000", "52000", "61000", "9d000", "c3000", "d1000", "df000")
 _ENVIRONMENT = (
@@ -57,8 +56,8 @@ class Startup:
     def communicator_of(self, rank: Rank, kind: str) -> list[str]:
         """One rank's lines while its next communicator of this kind comes up."""
         self._rounds[kind] += 1
-        group = next(group for group in self._job.groups(kind) if rank in group)
-        return self._member(kind, group, group.index(rank))
+        group, index = self._job.seat(rank, kind)
+        return self._member(kind, group, index)
 
     def interleaved(self, of_ranks: Sequence[list[str]]) -> list[str]:
         """The lines as they reach a shared file: each rank's own order kept, ranks mixed, a few lines at a time."""

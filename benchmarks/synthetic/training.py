@@ -49,8 +49,8 @@ def blocks(chance: random.Random, job: Job, how_many: int, size: int = _BLOCK) -
     return made
 
 
-def last_steps(job: Job) -> Block:
-    """All ranks' last step, so that whatever was caught before is seen to have been overcome."""
+def calm_step(job: Job) -> Block:
+    """A step of all ranks, with nothing beside it."""
     return block(
         line for first in range(0, len(job.ranks), GPUS) for line in _step_of(job, job.ranks[first : first + GPUS])
     )
@@ -114,7 +114,7 @@ def _deepspeed(chance: random.Random, job: Job) -> list[str]:
             "mom=[[0.9, 0.95], [0.9, 0.95]]\n"
         ),
         (
-            f"{first}[{{py}}] [INFO] [timer.py:264:stop] epoch=0/micro_step={{i4}}/global_step={{step}}, "
+            f"{first}[{{py}}] [INFO] [timer.py:264:stop] epoch=0/micro_step={{step}}/global_step={{step}}, "
             "RunningAvgSamplesPerSec={f16}, CurrSamplesPerSec={f16}, MemAllocated={gib}GB, MaxMemAllocated={gib}GB\n"
         ),
         (
@@ -141,7 +141,7 @@ def _workers(chance: random.Random, job: Job) -> list[str]:
             f"{{gib}}, device memory used/total (GB): {{gib}}/79.11{repeated}\n"
         ),
         (
-            f"{prefix}Actor update: micro batch {{i2}}, seqlen {{i4}}, entropy {{f5}}, kl {{f5}}, clip fraction "
+            f"{prefix}Actor of the policy: seqlen {{i4}}, entropy {{f5}}, kl {{f5}}, clip fraction "
             f"{{f3}}, "
             f"pg loss {{f5}}, grad norm {{f3}}{repeated}\n"
         ),
@@ -182,7 +182,10 @@ def _vllm(chance: random.Random, job: Job) -> list[str]:
 def _bars(chance: random.Random, job: Job) -> list[str]:
     rank = chance.choice(job.ranks)
     name = chance.choice(("Rollout", "Loading checkpoint shards", "Processed prompts", "Train", "Eval"))
-    bar = f"{name}: {{percent}}|{{bar}}| {{i3}}/{{i4}} [{{i2}}:{{i2}}<1:{{i2}}:{{i2}}, {{f2}}it/s, loss={{f5}}]"
+    if name == "Train":
+        bar = "Train: {percent}|{bar}| {step}/{steps} [{i2}:{i2}:{i2}<1{i2}:{i2}:{i2}, {f2}s/it, loss={f5}, lr=3e-5]"
+    else:
+        bar = f"{name}: {{i2}}%|{{bar}}| {{i3}}/{{i4}} [{{i2}}:{{i2}}<1:{{i2}}:{{i2}}, {{f2}}it/s]"
     if chance.random() < 0.5:
         return [f"{job.prefix(rank)}{bar}\n"]
     return [f"{job.prefix(rank)}{bar}", *[f"\r{bar}"] * chance.randint(2, 12), "\n"]
@@ -279,22 +282,31 @@ def _samples(chance: random.Random, job: Job) -> list[str]:
 
 def _caught(chance: random.Random, job: Job) -> list[str]:
     rank = chance.choice(job.ranks)
-    line, packages = job.prefix(rank), "/opt/env/lib/python3.12/site-packages"
+    line = job.prefix(rank)
+    if chance.random() < 0.3:
+        return [
+            (
+                f"{line}{{py}} | rank{rank.number} | WARNING | data:301 - shard-{{i5}}.tar: attempt 1 failed, trying "
+                "again\n"
+            ),
+            f"{line}Traceback (most recent call last):\n",
+            f'{line}  File "/workspace/data/shards.py", line {{i3}}, in read\n',
+            f"{line}    raise ReadTimeoutError(endpoint_url=e.url, error=e)\n",
+            (
+                f"{line}botocore.exceptions.ReadTimeoutError: Read timeout on endpoint URL: "
+                f'"https://s3.example.net/{{i5}}"\n'
+            ),
+            f"{line}{{py}} | rank{rank.number} | INFO | data:318 - shard-{{i5}}.tar: read on the second attempt\n",
+        ]
     return [
-        (
-            f"{line}{{py}} | rank{rank.number} | WARNING | data:301 - shard-{{i5}}.tar: attempt {{i2}} failed, trying "
-            "again\n"
-        ),
+        f"{line}{{py}} | rank{rank.number} | WARNING | reward:77 - no answer in sample {{hex12}}, scored 0\n",
         f"{line}Traceback (most recent call last):\n",
-        f'{line}  File "/workspace/data/shards.py", line {{i3}}, in read\n',
-        f"{line}    body = self._client.get_object(Bucket=bucket, Key=key)['Body'].read()\n",
-        f'{line}  File "{packages}/botocore/response.py", line {{i3}}, in read\n',
-        f"{line}    raise ReadTimeoutError(endpoint_url=e.url, error=e)\n",
-        (
-            f"{line}botocore.exceptions.ReadTimeoutError: Read timeout on endpoint URL: "
-            f'"https://s3.example.net/{{hex12}}"\n'
-        ),
-        f"{line}{{py}} | rank{rank.number} | INFO | data:318 - shard-{{i5}}.tar: read on the second attempt\n",
+        f'{line}  File "/workspace/reward/math_verify.py", line {{i3}}, in compute_score\n',
+        f"{line}    parsed = parse(answer, timeout=5)\n",
+        f'{line}  File "/workspace/reward/parser.py", line {{i3}}, in parse\n',
+        f"{line}    return sympify(latex)\n",
+        f"{line}ValueError: could not parse '{{word}} {{i3}} {{word}}' as a number\n",
+        f"{line}{{py}} | rank{rank.number} | INFO | reward:81 - {{i3}} of {{i4}} samples scored 0 so far\n",
     ]
 
 
