@@ -14,6 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeVar
 
@@ -60,6 +61,7 @@ _PROBLEMS = 3
 _NOTES = 20
 _Input = TypeVar("_Input", bound=LineSource)
 _UNKNOWN_KINDS = frozenset({"log.text"})
+_HARMLESS = frozenset({Role.BENIGN, Role.CONTEXT})
 
 # Kinds whose meaning is in their one line alone: to detectors and facts a second line of the same text, prefix and
 # process included, says nothing new, and to rules only that it came once more.
@@ -139,7 +141,7 @@ def _scan(
     started = time.perf_counter()
     rulebook.rearm()
     logs = _logs_among(sources)
-    run = _Run(rulebook, Attempts(source.name for source in logs))
+    run = Run(rulebook, Attempts(source.name for source in logs))
     for source in logs:
         run.identity.learn_source(source.name)
         if source.kind == Kind.FLIGHT_RECORDER:
@@ -177,13 +179,90 @@ class _Repeat:
     event: Event
     findings: tuple[OpenFinding, ...]
     watched: bool
+    is_sign: bool
     times: int = 0
     last: RawLine | None = None
     last_order: int = 0
 
 
-class _Run:
-    """One scan's state."""
+class Reading:
+    """One source while its lines come: all that they leave behind until the next.
+
+    `take` as often as there are lines, of this source and others by turns; then `finish`, once.
+    """
+
+    def __init__(self, run: Run, name: str) -> None:
+        self._run = run
+        self._name = name
+        self._peeler = Peeler()
+        self._tokeniser = Tokeniser()
+        self._excerpts = Excerpts()
+        self._repeats: dict[str, _Repeat] = {}
+
+    def take(self, lines: Iterable[RawLine], passed: Callable[[], None] | None = None) -> None:
+        """Fold lines into the run; `passed` is called now and then."""
+        run, excerpts, repeats = self._run, self._excerpts, self._repeats
+        peeler, tokeniser = self._peeler, self._tokeniser
+        run.turn_to(run.attempts.of(self._name))
+        for raw in lines:
+            text = raw.text
+            excerpts.pass_line(raw.at.line, text)
+            if not text:
+                continue
+            repeat = repeats.get(text)
+            if repeat is not None:
+                run.order += 1
+                repeat.times += 1
+                repeat.last = raw
+                repeat.last_order = run.order
+                if repeat.is_sign:
+                    run.last_sign = run.order
+                if repeat.watched:
+                    run.matcher.witness(replace(repeat.event, at=raw.at))
+            else:
+                events = [event for line in peeler.peel(raw) for event in tokeniser.read(line)]
+                repeat = self._enter(events, raw)
+                if repeat is not None and len(repeats) < _MEMO:
+                    repeats[text] = repeat
+            if passed is not None and raw.at.line % _PROGRESS_LINES == 0:
+                passed()
+
+    def finish(self, lines: int, size: int) -> None:
+        """Fold in what waited for further lines; the source had so many lines and bytes."""
+        run = self._run
+        run.turn_to(run.attempts.of(self._name))
+        last = RawLine(Position(self._name, lines, size), "")
+        rest = [event for line in self._peeler.finish() for event in self._tokeniser.read(line)]
+        self._enter([*rest, *self._tokeniser.finish()], last)
+        run.matcher.end(self._name)
+        run.endings.close(self._name, run.order)
+        run.count_again(self._repeats.values())
+
+    def _enter(self, events: Sequence[Event], raw: RawLine) -> _Repeat | None:
+        run, repeat = self._run, None
+        for event in events:
+            run.order += 1
+            run.by_kind[event.kind] += 1
+            text = raw.text if event.at == raw.at else self._excerpts.line(event.at.line) or event.message
+            findings = run.feed(event, Site(text, self._excerpts, run.order))
+            is_sign = findings != () and _is_sign(findings)
+            if is_sign:
+                run.last_sign = run.order
+            if len(events) == 1 and findings is not None and event.kind in _REPEATABLE:
+                repeat = _Repeat(event, findings, run.matcher.watches(event), is_sign)
+        return repeat
+
+
+def _is_sign(findings: tuple[OpenFinding, ...] | None) -> bool:
+    """Whether an event may be one of a failure, by the findings that it went to."""
+    return findings is None or any(finding.rule.role not in _HARMLESS for finding in findings)
+
+
+class Run:
+    """One scan's state. `order` counts events; `last_sign` is that of the last that a rule takes for one of a failure.
+
+    Sources are read to their end with `read`, or by turns with a `Reading` each; then `conclude`, once.
+    """
 
     def __init__(self, rulebook: Rulebook, attempts: Attempts | None = None) -> None:
         self.rulebook = rulebook
@@ -202,11 +281,12 @@ class _Run:
         self._detectors: dict[int, tuple[Detector, ...]] = {}
         self.by_kind: Counter[str] = Counter()
         self.order = 0
+        self.last_sign = 0
         self.last = self.attempts.last
         self._listeners: dict[str, tuple[Callable[[Event, Site], None], ...]] = {}
-        self._turn_to(self.attempts.last)
+        self.turn_to(self.attempts.last)
 
-    def _turn_to(self, attempt: int) -> None:
+    def turn_to(self, attempt: int) -> None:
         """Let the detectors of an attempt listen: what another attempt said is no evidence to them."""
         if attempt not in self._detectors:
             self._detectors[attempt] = tuple(detector() for detector in DETECTORS)
@@ -216,34 +296,9 @@ class _Run:
 
     def read(self, source: LineSource, progress: Callable[[LineSource], None] | None) -> None:
         """Read one source to its end."""
-        self._turn_to(self.attempts.of(source.name))
-        peeler, tokeniser, excerpts = Peeler(), Tokeniser(), Excerpts()
-        repeats: dict[str, _Repeat] = {}
-        for raw in source.lines():
-            text = raw.text
-            excerpts.pass_line(raw.at.line, text)
-            if not text:
-                continue
-            repeat = repeats.get(text)
-            if repeat is not None:
-                self.order += 1
-                repeat.times += 1
-                repeat.last = raw
-                repeat.last_order = self.order
-                if repeat.watched:
-                    self.matcher.witness(replace(repeat.event, at=raw.at))
-            else:
-                events = [event for line in peeler.peel(raw) for event in tokeniser.read(line)]
-                repeat = self._take(events, raw, excerpts)
-                if repeat is not None and len(repeats) < _MEMO:
-                    repeats[text] = repeat
-            if progress is not None and raw.at.line % _PROGRESS_LINES == 0:
-                progress(source)
-        last = RawLine(Position(source.name, source.lines_read, source.bytes_read), "")
-        rest = [event for line in peeler.finish() for event in tokeniser.read(line)]
-        self._take([*rest, *tokeniser.finish()], last, excerpts)
-        self.endings.close(source.name, self.order)
-        self._count(repeats.values())
+        reading = Reading(self, source.name)
+        reading.take(source.lines(), None if progress is None else partial(progress, source))
+        reading.finish(source.lines_read, source.bytes_read)
         if progress is not None:
             progress(source)
 
@@ -261,7 +316,7 @@ class _Run:
         self.job.learn_dump(dump)
         self.dumps.take(dump, self.attempts.of(source.name), self.order)
 
-    def _count(self, repeats: Iterable[_Repeat]) -> None:
+    def count_again(self, repeats: Iterable[_Repeat]) -> None:
         """Enter the lines that came again where their first one was entered."""
         for repeat in repeats:
             if repeat.last is None:
@@ -273,18 +328,8 @@ class _Run:
             for finding in repeat.findings:
                 finding.count_again(repeat.event, repeat.times, repeat.last_order, repeat.last)
 
-    def _take(self, events: Sequence[Event], raw: RawLine, excerpts: Excerpts) -> _Repeat | None:
-        repeat = None
-        for event in events:
-            self.order += 1
-            self.by_kind[event.kind] += 1
-            text = raw.text if event.at == raw.at else excerpts.line(event.at.line) or event.message
-            findings = self._feed(event, Site(text, excerpts, self.order))
-            if len(events) == 1 and findings is not None and event.kind in _REPEATABLE:
-                repeat = _Repeat(event, findings, self.matcher.watches(event))
-        return repeat
-
-    def _feed(self, event: Event, site: Site) -> tuple[OpenFinding, ...] | None:
+    def feed(self, event: Event, site: Site) -> tuple[OpenFinding, ...] | None:
+        """Give an event to all who listen. Return its findings, () for none; None if other events decide on them."""
         listeners = self._listeners.get(event.kind)
         if listeners is None:
             listeners = self._listeners[event.kind] = self._listening(event.kind)
@@ -310,7 +355,6 @@ class _Run:
 
     def conclude(self, sources: Sequence[LineSource], files: _Files, started: float) -> ScanResult:
         """Return what the scan found out; `started` is the performance counter's reading at its start."""
-        self.matcher.finish()
         for event, order in self.matcher.unmet():
             self.unclaimed.feed(event, order)
         self.clocks.align(self.identity.place_of)
@@ -360,12 +404,12 @@ class _Run:
 
     def _supersede(self, matched: Sequence[Finding]) -> None:
         """Turn to the last attempt that tells how it went; the attempts before it were started again."""
-        faults = (finding for finding in matched if finding.rule.role not in {Role.BENIGN, Role.CONTEXT})
+        faults = (finding for finding in matched if finding.rule.role not in _HARMLESS)
         telling = (*self.endings.telling, *(finding.first.at.source for finding in faults), *self.dumps.waiting())
         self.last = self.attempts.latest_with(telling)
         self.endings.supersede(self.attempts.before(self.last))
         self.recordings = self.dumps.of(self.last, self.endings.stepped_at)
-        self._turn_to(self.last)
+        self.turn_to(self.last)
 
     def _hang(self) -> Hang:
         """The detector of hangs that listened to the last attempt."""

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import click
 
+from nccl_logscan.expressions import deferred
 from nccl_logscan.rulebook.load import builtin_rulebook, load_rulebook
 from nccl_logscan.rulebook.rule import Rulebook
 from nccl_logscan.rulebook.where import builtin_rules
 from nccl_logscan.sources import STDIN
 
-_VERSION = re.compile(r"(?:core_)?v?\d+(?:\.\d+){0,4}(?:[-+.\w]{0,40})?", re.ASCII)
+_VERSION = deferred(r"(?:core_)?v?\d+(?:\.\d+){0,4}(?:[-+.\w]{0,40})?", re.ASCII)
 
 own_rules = click.option(
     "--rules",

@@ -14,7 +14,6 @@ has timed out). Lines whose stamp a collector gave are no witnesses: they come l
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -23,6 +22,7 @@ from typing import ClassVar, NamedTuple, TypeVar
 
 from nccl_logscan.diagnosis.excerpts import Site
 from nccl_logscan.events.model import Event, LogText, NcclInit, TorchDumpSignal, TorchWatchdogTimeout, TrainStep
+from nccl_logscan.expressions import deferred
 from nccl_logscan.lines.stamps import NO_YEAR
 from nccl_logscan.position import DRIFT, Instant
 
@@ -40,7 +40,7 @@ _LEAP_YEAR = timedelta(days=366)
 _SKEW = 300.0
 _MIDDLEMEN = 64
 _SUFFIXES = (":c10", ":torchrun")
-_BARRIER = re.compile(r"(Added|Completed store-based barrier for) key: ?(store_based_barrier_key:\d{1,9})\b")
+_BARRIER = deferred(r"(Added|Completed store-based barrier for) key: ?(store_based_barrier_key:\d{1,9})\b")
 
 
 class Bounds(NamedTuple):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from nccl_logscan.events.model import Event, LogText, LossScale, ProcessExit, PythonException
+from nccl_logscan.expressions import deferred
 from nccl_logscan.gate import Gate
 
 _TEXTS = 50_000
@@ -59,7 +58,7 @@ _BY_ACTOR = {
     "WorkerDict": "verl",
 }
 """The names under which workers put out their lines: vllm/executor, vllm/v1/engine; verl/single_controller/ray."""
-_EXPRESSIONS = {re.compile(words): name for name, words in _WORDS.items()}
+_EXPRESSIONS = {deferred(words): name for name, words in _WORDS.items()}
 
 
 class Frameworks:

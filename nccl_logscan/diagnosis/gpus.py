@@ -11,9 +11,10 @@ from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.diagnosis.host_names import by_lower_case, host_in_name
 from nccl_logscan.diagnosis.identity import LARGEST_WORLD, Identity
 from nccl_logscan.events.model import Event, NcclInit
+from nccl_logscan.expressions import deferred
 
-_PCI = re.compile(r"(?:([0-9A-Fa-f]{4,8}):)?([0-9A-Fa-f]{2}):([0-9A-Fa-f]{2})(?:\.([0-9A-Fa-f]))?$", re.ASCII)
-_PID = re.compile(r"\bpid='?(\d{1,9})\b", re.ASCII)
+_PCI = deferred(r"(?:([0-9A-Fa-f]{4,8}):)?([0-9A-Fa-f]{2}):([0-9A-Fa-f]{2})(?:\.([0-9A-Fa-f]))?$", re.ASCII)
+_PID = deferred(r"\bpid='?(\d{1,9})\b", re.ASCII)
 _OF_THE_HOST = frozenset({"kernel.xid", "kernel.event", "host.fact"})
 _OF_A_GPU = frozenset({"kernel.xid", "host.fact"})
 

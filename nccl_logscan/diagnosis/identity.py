@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import ClassVar, NamedTuple
 
@@ -14,13 +13,14 @@ from nccl_logscan.diagnosis.places import Content, Places, local_place_in_name, 
 from nccl_logscan.diagnosis.processes import Processes, ProcessId
 from nccl_logscan.diagnosis.sayer import Who, key_of, who
 from nccl_logscan.events.model import Event, NcclInit
+from nccl_logscan.expressions import deferred
 from nccl_logscan.position import Origin
 from nccl_logscan.sources.raw import RawLine
 
 _Label = tuple[str, int | None, int | None]
 _MET = 16_384
 _FEW = 16
-_ID_IN_NAME = re.compile(r"[0-9a-f]*[0-9][0-9a-f]*")
+_ID_IN_NAME = deferred(r"[0-9a-f]*[0-9][0-9a-f]*")
 # Lines in which a launcher speaks of a process: they are not that process's own words.
 _ABOUT_OTHERS = frozenset({"elastic.exit", "process.exit", "process.signal"})
 _TELLING = frozenset({NcclInit.kind, *(type_.kind for type_ in GROUP_EVENTS)})

@@ -32,14 +32,15 @@ from nccl_logscan.events.model import (
     NcclVersion,
     TrainStep,
 )
+from nccl_logscan.expressions import deferred
 from nccl_logscan.recorder.model import Dump
 
 _LINK_LAYERS = frozenset({"IB", "RoCE"})
 _LIMIT = 512
 _VALUES = 64
 _PROCESSES = 16_384
-_TORCH = re.compile(r"\b(?:torch|pytorch)(?: version)?[ =:]{1,3}v?(\d+\.\d+\.\d+(?:\+\w+)?)", re.IGNORECASE)
-_WORLD = re.compile(r"\b(?:world[_ -]?size|num_processes|nranks)[\"']?[ =:]{1,3}(\d{1,6})\b", re.IGNORECASE)
+_TORCH = deferred(r"\b(?:torch|pytorch)(?: version)?[ =:]{1,3}v?(\d+\.\d+\.\d+(?:\+\w+)?)", re.IGNORECASE)
+_WORLD = deferred(r"\b(?:world[_ -]?size|num_processes|nranks)[\"']?[ =:]{1,3}(\d{1,6})\b", re.IGNORECASE)
 
 
 class JobFacts:

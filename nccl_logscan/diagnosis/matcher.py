@@ -56,7 +56,7 @@ class _Waiting:
 
 
 class _History:
-    """The latest events of a kind, by who said them: of thousands of ranks few lines are of the one asked."""
+    """The latest events of a kind, by who said them where: of thousands of ranks few lines are of the one asked."""
 
     def __init__(self, same: str) -> None:
         self._same = same
@@ -65,7 +65,7 @@ class _History:
 
     def append(self, event: Event) -> None:
         """Take in an event, and let go of the oldest of too many."""
-        sayer = _sayer(self._same, event)
+        sayer = event.at.source, _sayer(self._same, event)
         self._by_sayer.setdefault(sayer, deque()).append(event)
         self._sayers.append(sayer)
         if len(self._sayers) > _HISTORY:
@@ -76,8 +76,8 @@ class _History:
                 del self._by_sayer[oldest]
 
     def latest_first(self, event: Event) -> Iterator[Event]:
-        """Yield what was said by whoever said an event."""
-        return reversed(self._by_sayer.get(_sayer(self._same, event), ()))
+        """Yield what was said in an event's source by whoever said the event."""
+        return reversed(self._by_sayer.get((event.at.source, _sayer(self._same, event)), ()))
 
 
 class Matcher:
@@ -99,13 +99,13 @@ class Matcher:
             kind: {near.same: _History(near.same) for near in conditions}
             for kind, conditions in self._conditions.items()
         }
-        self._waiting: list[_Waiting] = []
+        self._waiting: dict[str, list[_Waiting]] = {}  # by source: those of a watched job are read by turns
         self._left: dict[Position, tuple[Event, int]] = {}
         self.overflowed: set[str] = set()
 
     def feed(self, event: Event, site: Site) -> tuple[OpenFinding, ...] | None:
         """Match an event. Return the findings it went to, () for none; None if that depends on other events too."""
-        if self._waiting:
+        if event.at.source in self._waiting:
             self._decide(event)
         hits = self._hits(event)
         for history in self._history.get(event.kind, {}).values():
@@ -127,7 +127,7 @@ class Matcher:
 
     def witness(self, event: Event) -> None:
         """See an event that was matched before with the same text: only conditions on other events can change by it."""
-        if self._waiting:
+        if event.at.source in self._waiting:
             self._decide(event)
         for history in self._history.get(event.kind, {}).values():
             history.append(event)
@@ -144,14 +144,14 @@ class Matcher:
             self._watched[key] = watched
         return watched
 
-    def finish(self) -> None:
-        """Decide what still waits: nothing more will follow."""
-        for waiting in self._waiting:
+    def end(self, source: str) -> None:
+        """Decide what still waits for events of a source: none will follow."""
+        for waiting in self._waiting.get(source, ()):
             self._end_waiting(waiting)
-        self._waiting.clear()
+        self._waiting.pop(source, None)
 
     def unmet(self) -> Iterator[tuple[Event, int]]:
-        """Yield, after `finish`, events with their order that no rule took since what it asks for never came."""
+        """Yield, once all sources have ended, events with their order whose rules asked for what never came."""
         yield from self._left.values()
 
     def close(self, identity: Identity, clocks: Clocks) -> tuple[Finding, ...]:
@@ -190,13 +190,14 @@ class Matcher:
             self._fold(hit, event, site)
             return True
         reach = max(near.within_lines for near in (*needed, *forbidden))
-        own = [waiting for waiting in self._waiting if waiting.hit.rule is hit.rule]
+        here = self._waiting.setdefault(event.at.source, [])
+        own = [waiting for waiting in here if waiting.hit.rule is hit.rule]
         if len(own) >= _WAITING_PER_RULE:
             own[-1].times += event.repeated
         else:
             deadline = event.at.line + reach
             excerpt = _excerpt(hit, event, site)
-            self._waiting.append(_Waiting(hit, event, site, excerpt, needed, forbidden, deadline, event.repeated))
+            here.append(_Waiting(hit, event, site, excerpt, needed, forbidden, deadline, event.repeated))
         return None
 
     def _seen_before(self, near: Nearby, event: Event) -> bool:
@@ -208,14 +209,14 @@ class Matcher:
         """Yield a kind's events of the same process, rank or host from the latest back to where none can be near."""
         farthest = event.at.line - near.within_lines - _OUT_OF_STEP
         for other in self._history[kind][near.same].latest_first(event):
-            if other.at.line < farthest or other.at.source != event.at.source:
-                return  # sources are read one after the other, so all before are farther still
+            if other.at.line < farthest:
+                return
             yield other
 
     def _decide(self, event: Event) -> None:
         still: list[_Waiting] = []
-        for waiting in self._waiting:
-            if event.at.source != waiting.event.at.source or event.at.line > waiting.deadline:
+        for waiting in self._waiting[event.at.source]:
+            if event.at.line > waiting.deadline:
                 self._end_waiting(waiting)
                 continue
             if any(_is_near(near, waiting.event, event) for near in waiting.forbidden):
@@ -225,7 +226,10 @@ class Matcher:
                 self._settle(waiting)
                 continue
             still.append(waiting)
-        self._waiting = still
+        if still:
+            self._waiting[event.at.source] = still
+        else:
+            del self._waiting[event.at.source]
 
     def _end_waiting(self, waiting: _Waiting) -> None:
         if not waiting.needed:
@@ -236,7 +240,7 @@ class Matcher:
     def _claim(self, event: Event) -> None:
         """Note that some rule takes an event for which others wait, or have waited in vain."""
         self._left.pop(event.at, None)
-        for waiting in self._waiting:
+        for waiting in self._waiting.get(event.at.source, ()):
             waiting.claimed = waiting.claimed or waiting.event is event
 
     def _settle(self, waiting: _Waiting) -> None:

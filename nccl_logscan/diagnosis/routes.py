@@ -8,10 +8,11 @@ from collections.abc import Iterable
 from nccl_logscan.diagnosis.sayer import Who
 from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import NcclChannel
+from nccl_logscan.expressions import deferred
 
 _LIMIT = 65_536
 _PARTNERS = 256
-_HOP = re.compile(r": (\d{1,7})(?:\[\w{1,20}\])? -> (\d{1,7})(?:\[\w{1,20}\])? \[(send|receive)\] via NET/", re.ASCII)
+_HOP = deferred(r": (\d{1,7})(?:\[\w{1,20}\])? -> (\d{1,7})(?:\[\w{1,20}\])? \[(send|receive)\] via NET/", re.ASCII)
 
 
 class Routes:

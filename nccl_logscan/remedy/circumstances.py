@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,8 +13,9 @@ from nccl_logscan.catalogue.versions import lies_between, reads
 from nccl_logscan.configs.model import Config, Form, Placed
 from nccl_logscan.configs.syntax import Syntax
 from nccl_logscan.diagnosis.verdict import Job
+from nccl_logscan.expressions import deferred
 
-_INDEX = re.compile(r"\[\d*\]")
+_INDEX = deferred(r"\[\d*\]")
 _NETWORKS = {"Libfabric": "efa", "AWS Libfabric": "efa", "Socket": "socket"}
 """What a step's `given` calls the networks that NCCL chose, where their adapters' link layer does not tell."""
 PATHS = frozenset({"ib", "roce", "p2p", *_NETWORKS.values()})

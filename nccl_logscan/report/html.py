@@ -9,12 +9,13 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from nccl_logscan.expressions import deferred
 from nccl_logscan.lines import NO_YEAR
 from nccl_logscan.report.picture import draw_timeline
 from nccl_logscan.report.view import ReportView
 from nccl_logscan.report.visible import sentence, visible, visible_lines
 
-_LINK = re.compile(r"https://[A-Za-z0-9][^\s\"'<>\\]*")
+_LINK = deferred(r"https://[A-Za-z0-9][^\s\"'<>\\]*")
 _RANK_RANGES = 12
 _WHOLE = 24
 

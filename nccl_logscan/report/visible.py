@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 
+from nccl_logscan.expressions import deferred
+
 # C0, DEL and C1 controls; bidirectional marks, embeddings and isolates; zero-width characters; line and paragraph
 # separators; interlinear and tag characters; surrogates (file names that are not UTF-8).
-_ACTING = re.compile(
+_ACTING = deferred(
     "[\x00-\x08\x0a-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f]"
 )
-_ACTING_IN_LINES = re.compile(_ACTING.pattern.replace("\x0a-\x1f", "\x0b-\x1f"))
+_ACTING_IN_LINES = deferred(_ACTING.pattern.replace("\x0a-\x1f", "\x0b-\x1f"))
 # GitHub's runner takes a line that begins with `::name` and a line that holds `##[` for a command to itself.
-_RUNNER_COMMAND = re.compile(r"(?<!\S)::(?=[A-Za-z])|##(?=\[)")
+_RUNNER_COMMAND = deferred(r"(?<!\S)::(?=[A-Za-z])|##(?=\[)")
 
 
 def visible(text: str) -> str:

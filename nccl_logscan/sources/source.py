@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 
 from nccl_logscan.sources.archive import (
     looks_like_tar,
@@ -23,18 +25,37 @@ Blocks = Callable[[Callable[[int], None]], Iterator[bytes]]
 """Gives an input's bytes, from its start, and calls back with how many bytes each step took from the disk."""
 
 
+@dataclass(slots=True)
+class _Counted:
+    """What readers of blocks found in them."""
+
+    lines: int = 0
+    replaced: int = 0
+    cut_lines: int = 0
+
+
 class Source:
     """One input. Its counters hold for the latest `lines()` or `content()`, and are true while that is being read.
 
     `name`: as the user gave it. `size`: bytes on disk, of an archive's member its share of them; None if not known.
+    `path`: a local file that holds byte for byte what `blocks()` gives, so that ranges of it can be read on their own;
+    None where the input is packed, remote, a pipe, a member of an archive, UTF-16, or no text.
     `note`: one clause that follows the name, where the input was skipped or ended early; else None.
     """
 
     def __init__(
-        self, name: str, blocks: Blocks, *, limits: Limits, size: int | None, kind: Kind | None = None
+        self,
+        name: str,
+        blocks: Blocks,
+        *,
+        limits: Limits,
+        size: int | None,
+        kind: Kind | None = None,
+        path: Path | None = None,
     ) -> None:
         self.name = name
         self.size = size
+        self.path = path
         self.note: str | None = None
         self.bytes_read = 0
         self.disk_read = 0
@@ -43,6 +64,7 @@ class Source:
         self._kind = kind
         self._begun: Iterator[bytes] | None = None
         self._cutter = LineCutter(name, limits)
+        self._counted = _Counted()
 
     @property
     def kind(self) -> Kind:
@@ -55,31 +77,47 @@ class Source:
     @property
     def lines_read(self) -> int:
         """Lines given so far."""
-        return self._cutter.lines
+        return self._cutter.lines + self._counted.lines
 
     @property
     def replaced(self) -> int:
         """Bytes that were no UTF-8 or were NUL."""
-        return self._cutter.replaced
+        return self._cutter.replaced + self._counted.replaced
 
     @property
     def cut_lines(self) -> int:
         """Lines that were longer than the limit."""
-        return self._cutter.cut_lines
+        return self._cutter.cut_lines + self._counted.cut_lines
 
     def lines(self) -> Iterator[RawLine]:
         """Yield the input's lines. Never raises: whatever ends the reading is told in `note`."""
+        for block in self.blocks():
+            yield from self._cutter.feed(block)
+        yield from self._cutter.finish()
+
+    def blocks(self) -> Iterator[bytes]:
+        """Yield the input's bytes from its start: unpacked, of UTF-16 the UTF-8 form, about 1 MiB at a time.
+
+        A byte order mark of UTF-8 is among them. Never raises: whatever ends the reading is told in `note`. The lines
+        in the blocks are not counted; whoever cuts them says with `count` what they were.
+        """
         self._begin()
         try:
-            for block in as_utf8(self._text()):
-                yield from self._cutter.feed(block)
+            yield from as_utf8(self._text())
         except EarlyEnd as end:
             self.note = str(end)
         except OSError as error:
             self.note = f"could not be read to its end: {reason_of(error)}"
-        yield from self._cutter.finish()
         if self.note is None and self.bytes_read == 0:
             self.note = "is empty"
+
+    def count(self, *, lines: int, replaced: int = 0, cut_lines: int = 0, bytes_read: int = 0) -> None:
+        """Add what a reader of `blocks()`, or of ranges of `path`, found; only the latter has bytes to add."""
+        self._counted.lines += lines
+        self._counted.replaced += replaced
+        self._counted.cut_lines += cut_lines
+        self.bytes_read += bytes_read
+        self.disk_read += bytes_read
 
     def content(self) -> bytes:
         """Return all bytes of the input, up to `Limits.dump_bytes` of them: what a recorder's dump is read from.
@@ -113,6 +151,7 @@ class Source:
         self.note = None
         self.bytes_read = self.disk_read = 0
         self._cutter = LineCutter(self.name, self._limits)
+        self._counted = _Counted()
 
     def _opened(self) -> tuple[Iterator[bytes], bytes]:
         """Return the unpacked bytes from the start, those read to learn the kind of a pipe included, and the first."""

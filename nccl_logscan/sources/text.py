@@ -35,6 +35,11 @@ def is_binary(head: bytes) -> bool:
     return sample.decode("utf-8", "replace").count("\ufffd") * 3 > len(sample)
 
 
+def is_utf8_text(head: bytes) -> bool:
+    """Tell by an input's first bytes whether it is text that is read as it is, without transcoding."""
+    return head[:2] not in _UTF16_BOMS and not is_binary(head)
+
+
 def as_utf8(blocks: Iterable[bytes]) -> Iterator[bytes]:
     """Yield UTF-8: UTF-16 with a byte order mark is transcoded, everything else passes as it is."""
     iterator = iter(blocks)

@@ -8,9 +8,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from nccl_logscan.configs.mappings.tree import Node, Scalar
+from nccl_logscan.expressions import deferred
 from nccl_logscan.position import Span
 
-_BARE_WORD = re.compile(rb"[A-Za-z0-9_./:=,+@%^~-]+")
+_BARE_WORD = deferred(rb"[A-Za-z0-9_./:=,+@%^~-]+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from nccl_logscan.configs.mappings.tree import Alias, Mapping, Node, Scalar, Seq
 from nccl_logscan.configs.mappings.variable_names import ENVIRONMENTS, RUNTIME_ENVIRONMENTS, is_telling, is_variable
 from nccl_logscan.configs.model import Form, Launch, LineIndex, Placed
 from nccl_logscan.configs.pins import pins_in
+from nccl_logscan.expressions import deferred
 from nccl_logscan.position import Span
 
 _LONGEST_PATH = 400
@@ -20,10 +21,10 @@ _ALIASES_DEEP = 2
 _MOST = 50_000
 """How many settings of one file are looked at: the rest is data, no configuration."""
 
-_PAIR = re.compile(r"([A-Z_][A-Z0-9_]*)(?:=(.*))?", re.DOTALL)
-_DEFAULT = re.compile(r"\$\{\w{1,100}:?-([^${}]{0,1000})\}")
+_PAIR = deferred(r"([A-Z_][A-Z0-9_]*)(?:=(.*))?", re.DOTALL)
+_DEFAULT = deferred(r"\$\{\w{1,100}:?-([^${}]{0,1000})\}")
 _TRUE = frozenset({"true", "yes", "on", "y"})
-_EXPANSION = re.compile(r"\$\{|\$\(|\{\{")
+_EXPANSION = deferred(r"\$\{|\$\(|\{\{")
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,13 +17,14 @@ from nccl_logscan.diagnosis.places import pid_in_name
 from nccl_logscan.diagnosis.sayer import Who, who
 from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event
+from nccl_logscan.expressions import deferred
 from nccl_logscan.numbers import whole
 
 _LIMIT = 65_536
 _REPORTS = 256
 _FOLLOWING = 12
 _DIED = ("ActorDiedError", "RayActorError")
-_FIELD = re.compile(r"\s{0,8}(pid|ip): {0,4}([0-9A-Fa-f.:]{1,45})\s*$", re.ASCII)
+_FIELD = deferred(r"\s{0,8}(pid|ip): {0,4}([0-9A-Fa-f.:]{1,45})\s*$", re.ASCII)
 _TROUBLE = frozenset(
     {
         "torch.watchdog-timeout",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
@@ -20,12 +19,13 @@ from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.findings import Evidence, Finding
 from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event, LogText, NcclEnv, NcclInit, NcclNetwork
+from nccl_logscan.expressions import deferred
 from nccl_logscan.numbers import whole
 from nccl_logscan.position import Origin
 
 _EXCERPTS = 1_024
 _HOSTS = 4_096
-_TABLE_HOST = re.compile(r"\bPid +\d+ on +(\S+) +device")
+_TABLE_HOST = deferred(r"\bPid +\d+ on +(\S+) +device")
 _SOCKET = "Socket"
 _OLD_DRIVER = "old-driver"
 _DRIVERS = ("CUDA driver", "GPU driver")

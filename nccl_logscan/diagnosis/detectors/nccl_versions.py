@@ -19,6 +19,7 @@ from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.diagnosis.sayer import Who, who
 from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event, NcclVersion
+from nccl_logscan.expressions import deferred
 
 _Version = tuple[int, ...]
 _LIMIT = 16_384
@@ -60,8 +61,8 @@ _WORDINGS: tuple[tuple[str, str, str | None], ...] = (
 )
 _RAISED = frozenset({"python.exception", "torch.process-group"})
 _TEXT = 2_000
-_IN_ERROR = re.compile(r"\bNCCL version (2\.\d{1,2}\.\d{1,2})\b", re.ASCII)
-_INIT_START = re.compile(r"comm 0x[0-9a-f]+ rank \d+ nranks \d+ .* - Init START$")
+_IN_ERROR = deferred(r"\bNCCL version (2\.\d{1,2}\.\d{1,2})\b", re.ASCII)
+_INIT_START = deferred(r"comm 0x[0-9a-f]+ rank \d+ nranks \d+ .* - Init START$")
 
 
 @dataclass(slots=True)

@@ -12,6 +12,7 @@ from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.sayer import Who, who
 from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event, NcclEnv, NcclNetwork, NcclVersion, NcclWarn, TrainStep
+from nccl_logscan.expressions import deferred
 
 _LIMIT = 4_096
 _SOCKET = "Socket"
@@ -73,11 +74,11 @@ class Networks:
 
 
 # A completion with status 12 (retries exceeded), in the wordings up to 2.19.4 and from 2.20.3 on.
-_RETRIES_EXCEEDED = re.compile(r"Got completion .{0,200}?(?:with error 12\b|status=12\b|RETRY_EXC_ERR)")
+_RETRIES_EXCEEDED = deferred(r"Got completion .{0,200}?(?:with error 12\b|status=12\b|RETRY_EXC_ERR)")
 # From 2.21 on NCCL picks a GID itself; before, the index was 0 unless set (v2.21.5-1, src/transport/net_ib.cc).
 _PICKS_ITSELF = (2, 21)
 # The GIDs that NCCL prints beside the completion (2.18 on): a link-local address, which only index 0 or 1 holds.
-_GIDS_UNLIKE = re.compile(r"(?:localGid|remoteGids?) {0,2}fe80:")
+_GIDS_UNLIKE = deferred(r"(?:localGid|remoteGids?) {0,2}fe80:")
 _DEFAULTS = frozenset({"0", "-1"})
 """Values of NCCL_IB_GID_INDEX that come to what held before 2.21 without one."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -12,6 +11,7 @@ from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.sayer import Who, who
 from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event, LogText, NcclChannel, NcclInit, NcclNetwork
+from nccl_logscan.expressions import deferred
 from nccl_logscan.taxonomy import Role
 
 _LIMIT = 16_384
@@ -85,8 +85,8 @@ def _told_why(scene: Scene) -> bool:
 
 
 # The head of nccl-tests' result table, and a row of it.
-_HEAD = re.compile(r"^# +\(B\) +\(elements\)")
-_ROW = re.compile(r"^ +\d+ +\d+ +\w+ +\w+ +-?\d")
+_HEAD = deferred(r"^# +\(B\) +\(elements\)")
+_ROW = deferred(r"^ +\d+ +\d+ +\w+ +\w+ +-?\d")
 
 
 class Benchmark:
