@@ -12,7 +12,7 @@ import resource
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeVar
@@ -21,6 +21,7 @@ from nccl_logscan.diagnosis.attempts import Attempts
 from nccl_logscan.diagnosis.clocks import Clocks
 from nccl_logscan.diagnosis.detectors import DETECTORS, Detector
 from nccl_logscan.diagnosis.detectors.hang import Hang
+from nccl_logscan.diagnosis.detectors.transfers import Transfers
 from nccl_logscan.diagnosis.diagnose import diagnose, finding_of
 from nccl_logscan.diagnosis.endings import Endings
 from nccl_logscan.diagnosis.excerpts import Excerpts, Site
@@ -37,7 +38,7 @@ from nccl_logscan.diagnosis.unclaimed import Unclaimed
 from nccl_logscan.diagnosis.verdict import Coverage, Job, ScannedInput, ScanResult
 from nccl_logscan.errors import InputError
 from nccl_logscan.events import Tokeniser
-from nccl_logscan.events.model import Event, NcclChannel
+from nccl_logscan.events.model import Event
 from nccl_logscan.lines import Peeler
 from nccl_logscan.position import Position
 from nccl_logscan.recorder.read import DumpError, read_dump
@@ -46,6 +47,7 @@ from nccl_logscan.report.redact import holds_no_secret
 from nccl_logscan.rulebook.load import builtin_rulebook
 from nccl_logscan.rulebook.rule import Rulebook
 from nccl_logscan.skim.asking import NO_KIND, REPEATABLE
+from nccl_logscan.skim.channels import UnreadChannels
 from nccl_logscan.skim.large import Large, Skimming
 from nccl_logscan.skim.rounds import Round
 from nccl_logscan.skim.told import Key
@@ -230,20 +232,23 @@ class Reading:
         """Fold in a round of a large source; return how many bytes of its lines were no UTF-8 in those not read."""
         self._run.turn_to(self._run.attempts.of(self._name))
         seen: dict[Key, _Seen] = {}
-        for raw, is_read, key in part.lines:
+        tallied: Counter[int] = Counter()
+        for raw, is_read, counted, tally in part.lines:
             if not is_read:
                 self._excerpts.pass_line(raw.at.line, raw.text)
                 continue
             repeat = self._take(raw)
-            if key is not None:
-                known = seen.get(key)
+            if counted is not None:
+                known = seen.get(counted)
                 if known is None:
-                    known = seen[key] = _Seen(raw)
+                    known = seen[counted] = _Seen(raw)
                 known.note(raw, self._run.order, repeat)
-        rest = {key: times - seen[key].lines if key in seen else times for key, times in part.counts.items()}
+            else:
+                tallied[tally] += 1
         for key, known in seen.items():
-            self._run.count_unread(part.groups[key[0]].kind, known, rest[key])
-        return sum(known.first.replaced * rest[key] for key, known in seen.items())
+            self._run.count_unread(part.groups[key[0]].kind, known, part.counts[key] - known.lines)
+        self._run.count_bulk(part, self._name, seen, tallied)
+        return sum(known.first.replaced * (part.counts[key] - known.lines) for key, known in seen.items())
 
     def _take(self, raw: RawLine) -> _Repeat | None:
         """Fold in a line; return what is known of its text, where a second line of it says nothing new."""
@@ -370,15 +375,29 @@ class Run:
 
     def count_unread(self, kind: str, seen: _Seen, times: int) -> None:
         """Enter lines of a class that were not read, as those of it were that were read."""
-        if times <= 0 or kind == NO_KIND:
+        if times <= 0:
             return
-        repeat = seen.repeat
-        if repeat is None:
+        if seen.repeat is None:
             self.by_kind[kind] += times
-            return
-        self.count_again([replace(repeat, times=times, last=seen.last, last_order=seen.last_order)])
-        if isinstance(repeat.event, NcclChannel):
-            self.job.count_again(repeat.event, times)
+        else:
+            self.count_again([replace(seen.repeat, times=times, last=seen.last, last_order=seen.last_order)])
+
+    def count_bulk(self, part: Round, name: str, seen: Collection[Key], tallied: Mapping[int, int]) -> None:
+        """Enter lines of which none was read that stands for them: by kind, and channels by what their keys tell."""
+        for tally, times in part.tally_counts.items():
+            kind = part.tallies.get(tally, NO_KIND)
+            if kind != NO_KIND:
+                self.by_kind[kind] += times - tallied.get(tally, 0)
+        for key, times in part.counts.items():
+            kind = part.groups[key[0]].kind
+            if kind and key not in seen:
+                self.by_kind[kind] += times
+        channels = UnreadChannels(name, part.groups, part.counts, is_whole=not part.overflowed)
+        for transport, times in channels.transports():
+            self.job.count_channels(transport, times)
+        for detector in self.detectors:
+            if isinstance(detector, Transfers):
+                detector.learn_unread(channels)
 
     def count_again(self, repeats: Iterable[_Repeat]) -> None:
         """Enter the lines that came again where their first one was entered."""

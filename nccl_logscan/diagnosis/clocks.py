@@ -133,6 +133,8 @@ class Clocks:
         {"nccl.init", "train.step", "torch.dump-signal", "torch.watchdog-timeout", "log.text"}
     )
 
+    heeded: ClassVar[frozenset[str]] = frozenset({"store_based_barrier"})
+
     def __init__(self) -> None:
         self._raw: dict[str, _Seen] = {}
         self._names: dict[str, str | None] = {}

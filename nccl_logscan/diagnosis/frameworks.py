@@ -64,6 +64,11 @@ _BY_ACTOR = {
 _EXPRESSIONS = {deferred(words): name for name, words in _WORDS.items()}
 
 
+def words_of_frameworks() -> frozenset[str]:
+    """Return the words, in lower case, of which every text that shows a framework holds one."""
+    return frozenset(text.lower() for text in _any_words().needed.texts)
+
+
 @cache
 def _any_words() -> Gate:
     return Gate(*_EXPRESSIONS)

@@ -25,8 +25,19 @@ class Heed(IntEnum):
     """These words, once of each sayer; and the last of them."""
     TEXT = 2
     """Each text, numbers and all, once."""
-    LINE = 3
+    CHANGES = 3
+    """Of steps, each in which a loss scale or a count of skipped steps is not that of the step before, with that one."""
+    LINE = 4
     """Every line."""
+
+
+@runtime_checkable
+class HeedingWords(Protocol):
+    """Somebody who heeds texts by their words: every text that is more than that its sayer spoke holds one of these."""
+
+    @property
+    def heeded(self) -> frozenset[str]:
+        """The words, in lower case."""
 
 
 @runtime_checkable
@@ -35,6 +46,11 @@ class Heeding(Protocol):
 
     def heeds(self, event: Event) -> Heed:
         """Return how much of lines like this one is to be seen; the same for any numbers in it."""
+
+
+def words_heeded(listeners: Iterable[object]) -> frozenset[str]:
+    """Return the words, in lower case, of which every text holds one that somebody of `listeners` heeds for itself."""
+    return frozenset().union(*(one.heeded for one in listeners if isinstance(one, HeedingWords)))
 
 
 def heed_of(listeners: Iterable[object], event: Event) -> Heed:

@@ -17,7 +17,7 @@ from nccl_logscan.diagnosis.comparison import (
     tells_facts,
 )
 from nccl_logscan.diagnosis.excerpts import Site
-from nccl_logscan.diagnosis.frameworks import FRAMEWORK_KINDS, Frameworks
+from nccl_logscan.diagnosis.frameworks import FRAMEWORK_KINDS, Frameworks, words_of_frameworks
 from nccl_logscan.diagnosis.hang.progress import WORLD
 from nccl_logscan.diagnosis.heed import Heed
 from nccl_logscan.diagnosis.identity import Identity
@@ -39,6 +39,8 @@ from nccl_logscan.recorder.model import Dump
 _LINK_LAYERS = frozenset({"IB", "RoCE"})
 _LIMIT = 512
 _VALUES = 64
+_TRANSPORTS = 64
+_HEEDED = frozenset({"torch", "world", "num_processes", "nvidia", "driver version"})
 _PROCESSES = 16_384
 _TORCH = deferred(r"\b(?:torch|pytorch)(?: version)?[ =:]{1,3}v?(\d+\.\d+\.\d+(?:\+\w+)?)", re.IGNORECASE)
 _WORLD = deferred(r"\b(?:world[_ -]?size|num_processes|nranks)[\"']?[ =:]{1,3}(\d{1,6})\b", re.IGNORECASE)
@@ -64,6 +66,11 @@ class JobFacts:
         self._communicators: dict[str, tuple[int | None, set[int], set[int]]] = {}
         self._frameworks = Frameworks()
 
+    @property
+    def heeded(self) -> frozenset[str]:
+        """See `HeedingWords`."""
+        return _HEEDED | words_of_frameworks()
+
     def heeds(self, event: Event) -> Heed:
         """See `Heed`: facts and numbers that are told in text; which transports channels use."""
         if isinstance(event, NcclChannel):
@@ -75,7 +82,7 @@ class JobFacts:
     def feed(self, event: Event, site: Site) -> None:  # noqa: ARG002 - listens as the others do
         """Note what an event says of the job."""
         if isinstance(event, NcclChannel):
-            if event.transport and (event.transport in self._transports or len(self._transports) < 64):
+            if event.transport and (event.transport in self._transports or len(self._transports) < _TRANSPORTS):
                 self._transports[event.transport] = self._transports.get(event.transport, 0) + 1
             return
         if event.kind in FRAMEWORK_KINDS:
@@ -92,10 +99,10 @@ class JobFacts:
             for name, value in facts_of(event):
                 self._comparison.note(name, value, event)
 
-    def count_again(self, event: NcclChannel, times: int) -> None:
-        """Count further lines of the transport of a channel that was fed."""
-        if event.transport in self._transports:
-            self._transports[event.transport] += times
+    def count_channels(self, transport: str, times: int) -> None:
+        """Count further channels of a transport, of which not every line was read."""
+        if transport in self._transports or len(self._transports) < _TRANSPORTS:
+            self._transports[transport] = self._transports.get(transport, 0) + times
 
     def learn_dump(self, dump: Dump) -> None:
         """Note what a flight recorder's dump says of the job: versions, groups and who is in them."""

@@ -136,6 +136,12 @@ class Matcher:
         for history in self._history.get(event.kind, {}).values():
             history.append(event)
 
+    @property
+    def words(self) -> frozenset[str]:
+        """Words, in lower case, of which every text that some rule may take holds one."""
+        patterns = (pattern for rule in self._rules.values() for pattern in rule.match.patterns())
+        return frozenset(literal.lower() for pattern in patterns for literal in pattern.literals)
+
     def speaks_of(self, event: Event) -> bool:
         """Return whether some rule may take an event, or asks for its words beside another, or would with other numbers.
 

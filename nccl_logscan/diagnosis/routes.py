@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Protocol
 
 from nccl_logscan.diagnosis.sayer import Who
 from nccl_logscan.diagnosis.scene import Scene
@@ -15,9 +16,18 @@ _PARTNERS = 256
 _HOP = deferred(r": (\d{1,7})(?:\[\w{1,20}\])? -> (\d{1,7})(?:\[\w{1,20}\])? \[(send|receive)\] via NET/", re.ASCII)
 
 
-def hop_of(event: NcclChannel) -> re.Match[str] | None:
+def hop_of(message: str) -> re.Match[str] | None:
     """Return from which rank to which a channel goes over the network: groups 1 and 2; 3 is `send` or `receive`."""
-    return _HOP.search(event.message[:200])
+    return _HOP.search(message[:200])
+
+
+class ProcessChannels(Protocol):
+    """Channels of processes, looked up when somebody asks. `is_whole`: all are among them."""
+
+    is_whole: bool
+
+    def of_process(self, pid: int) -> Iterable[NcclChannel]:
+        """Return the channels of a process, others perhaps among them."""
 
 
 class Routes:
@@ -26,10 +36,11 @@ class Routes:
     def __init__(self) -> None:
         self._partners: dict[tuple[str, int], set[int]] = {}
         self._relayed = False
+        self._unread: list[ProcessChannels] = []
 
     def learn(self, event: NcclChannel) -> None:
         """Learn from a channel that goes over the network. `NET/IB/3(11)`: rank 11 sends in this rank's place."""
-        origin, hop = event.origin, hop_of(event)
+        origin, hop = event.origin, hop_of(event.message)
         if hop is None or origin.host is None or origin.pid is None:
             return
         self._relayed = self._relayed or (event.transport is not None and "(" in event.transport)
@@ -39,13 +50,26 @@ class Routes:
             if len(partners) < _PARTNERS:
                 partners.add(int(hop[2] if hop[3] == "send" else hop[1]))
 
+    def learn_unread(self, channels: ProcessChannels) -> None:
+        """Learn where to ask for further channels."""
+        self._unread.append(channels)
+
+    def _ask_for(self, pid: int) -> None:
+        for channels in self._unread:
+            for event in channels.of_process(pid):
+                if event.origin.pid == pid:
+                    self.learn(event)
+
     def rank_at(self, bad: str, sayers: Iterable[Who], scene: Scene) -> int | None:
         """Return the one rank of the bad end with which all the failed transfers were; None if it can't be told.
 
         A channel line gives ranks of its communicator and not which one that is: only a job with one size of
         communicator is sure of them.
         """
-        if self._relayed or not scene.gpus.one_size:
+        sayers = list(sayers)
+        for pid in {sayer.pid for sayer in sayers if sayer.pid is not None}:
+            self._ask_for(pid)
+        if self._relayed or not scene.gpus.one_size or not all(channels.is_whole for channels in self._unread):
             return None
         there = set(scene.gpus.ranks_on(bad))
         met: set[int] = set()

@@ -6,8 +6,7 @@ it, and after whatever other lines, gets the same. So segments can be skimmed at
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable
 from itertools import count
 from typing import NamedTuple
 
@@ -19,8 +18,10 @@ from nccl_logscan.digits import RUN
 from nccl_logscan.events import Tokeniser
 from nccl_logscan.events.model import Event, NcclChannel, TrainStep
 from nccl_logscan.lines import Peeler
-from nccl_logscan.position import Position
-from nccl_logscan.skim.told import Answer
+from nccl_logscan.lines.model import LogLine
+from nccl_logscan.position import NOBODY, Origin, Position
+from nccl_logscan.records import replace
+from nccl_logscan.skim.told import ALL_RUNS, Answer
 from nccl_logscan.sources.raw import RawLine
 
 NO_KIND = ""
@@ -29,40 +30,61 @@ REPEATABLE = frozenset({"nccl.warn", "nccl.trail", "nccl.info", "nccl.channel"})
 """Kinds whose meaning is in their one line alone: to detectors and facts a second line of the same text, prefix and
 process included, says nothing new, and to rules only that it came once more."""
 
-_ALL = (1 << 64) - 1
 _PROBED = 24
 _MEMO = 16_384
 _FIRST_STEPS = 4
 _LAST_STEPS = 24
+_PREFIXED = frozenset("0123456789abcdefABCDEF")
 _OTHER_DIGITS = (str.maketrans("0123456789", "0" * 10), str.maketrans("0123456789", "1" * 10))
 _NEXT_DIGIT = str.maketrans("0123456789", "1234567890")
+_DIGIT_BEFORE = str.maketrans("0123456789", "9012345678")
 _KEEP = Answer(around=True)
 
 
 class Group(NamedTuple):
-    """What the classes of a group have in common: the kind of their events, and how many lines of each are read."""
+    """What the classes of a group have in common.
+
+    The kind of their events; how many first and last lines of each are read, and whether the first of the group; a line
+    of one, with the runs that are keyed and those of them that a channel's transport holds.
+    """
 
     kind: str
-    firsts: int
-    lasts: int
+    firsts: int = 1
+    lasts: int = 1
+    has_first: bool = False
+    text: str = ""
+    keyed: int = 0
+    of_transport: int = 0
 
 
 class _Reading(NamedTuple):
     """A line, read by itself: its event, if it gives one, and how many lines that follow may belong to it (`reach`).
 
-    Where it is not `is_whole`, it is torn, or a part of a line.
+    Where it is not `is_whole`, it is torn, or a part of a line. `line` is None where it is a part of one.
     """
 
+    line: LogLine | None
     event: Event | None
     reach: int
     is_whole: bool
 
+    @property
+    def said(self) -> str:
+        """What was said, prefixes and header removed."""
+        return self.event.message if self.event is not None else self.line.text if self.line is not None else ""
+
+    @property
+    def origin(self) -> Origin:
+        """Who said it."""
+        return self.event.origin if self.event is not None else self.line.origin if self.line is not None else NOBODY
+
 
 class _Runs(NamedTuple):
     """The runs outside of a line's message, as bits: those that tell who said it, and those that tell anything else
-    than the time.
+    than the time and the thread. `prefix`: the shape of what stands before the message.
     """
 
+    prefix: str
     outside: int
     of_sayer: int
     of_origin: int
@@ -71,21 +93,30 @@ class _Runs(NamedTuple):
 class Asker:
     """Answers for one source. `peeler` has peeled the source's first lines.
 
-    `listening` gives those who listen to a kind of event; `groups` are the kinds of the groups given out.
+    `listening` gives those who listen to a kind of event; `words` are those of which every line
+    that is not text without meaning holds one; `groups` are the groups given out, `tallies` the kinds.
     """
 
     def __init__(
-        self, name: str, peeler: Peeler, matcher: Matcher, listening: Callable[[str], Iterable[object]]
+        self,
+        name: str,
+        peeler: Peeler,
+        matcher: Matcher,
+        listening: Callable[[str], Iterable[object]],
+        words: Collection[str],
     ) -> None:
+        self.words = words
         self._at = Position(name, 1, 0)
         self._peeler = peeler
         self._matcher = matcher
         self._listening = listening
         self._numbers = count(1)
-        self._groups: dict[tuple[str, bytes], int] = {}
+        self._group_numbers: dict[tuple[str, bytes], int] = {}
+        self._tally_numbers: dict[str, int] = {}
         self._known: dict[bytes, Answer] = {}
         self._of_prefix: dict[tuple[str, str, str], _Runs] = {}
         self.groups: dict[int, Group] = {}
+        self.tallies: dict[int, str] = {}
 
     def __call__(self, line: bytes, shape: bytes) -> Answer:
         """Answer a skimmer. A shape is worth remembering when it is asked for again: prose has a new one every line."""
@@ -100,57 +131,108 @@ class Asker:
     def _answer(self, text: str, shape: bytes) -> Answer:
         reading = self._read(text)
         event = reading.event
-        if reading.reach or not reading.is_whole:
-            return replace(_KEEP, window=reading.reach)
+        if not reading.is_whole or reading.reach:
+            return self._kept(text, reading)
         if event is None:
-            return self._folded(NO_KIND, b"", 0)
-        answer = self._of_event(text, shape, event)
+            return Answer(folds=True, tally=self._tally(NO_KIND), plain=True)
+        answer = self._of_event(text, shape, reading, event)
         return replace(answer, awaits=self._matcher.awaits(event), awaited=self._matcher.asks_for_any(event.kind))
 
-    def _of_event(self, text: str, shape: bytes, event: Event) -> Answer:
+    def _of_event(self, text: str, shape: bytes, reading: _Reading, event: Event) -> Answer:
         if event.kind not in BULK_KINDS:
-            return self._of_other_kind(text, shape, event)
+            return self._of_other_kind(text, shape, reading, event)
         if self._matcher.speaks_of(event):
-            return self._each_text(text, shape, event) if event.kind in REPEATABLE else _KEEP
+            return self._each_text(text, shape, reading) if event.kind in REPEATABLE else _KEEP
         heed = heed_of(self._listening(event.kind), event)
         if heed is Heed.LINE or not self._is_for_any_digits(text, event):
             return _KEEP
-        return self._each_text(text, shape, event) if heed is Heed.TEXT else self._bulk(text, shape, event, heed)
+        return self._each_text(text, shape, reading) if heed is Heed.TEXT else self._bulk(text, shape, reading, heed)
 
-    def _of_other_kind(self, text: str, shape: bytes, event: Event) -> Answer:
+    def _kept(self, text: str, reading: _Reading) -> Answer:
+        """A line that others may belong to: of the same sayer, where it is known who that is."""
+        runs = self._runs(text, reading) if reading.line is not None and reading.reach else None
+        if runs is None:
+            return replace(_KEEP, window=reading.reach)
+        return replace(self._said_by(runs, _KEEP), window=reading.reach)
+
+    def _of_other_kind(self, text: str, shape: bytes, reading: _Reading, event: Event) -> Answer:
         if event.kind in REPEATABLE:
-            return self._each_text(text, shape, event)
+            return self._each_text(text, shape, reading)
         is_plain = event.kind.startswith("nccl.") and not self._matcher.speaks_of(event)
         return Answer(around=not is_plain, boundary=event.kind == "torch.watchdog-timeout")
 
-    def _each_text(self, text: str, shape: bytes, event: Event) -> Answer:
-        """Each text is read, and its repeats, which differ in nothing but the time, are counted."""
-        runs = self._runs(text, event)
-        if runs is None:
+    def _each_text(self, text: str, shape: bytes, reading: _Reading) -> Answer:
+        """Each text is read, and its repeats, which differ in nothing but the time and the thread, are counted."""
+        runs = self._runs(text, reading)
+        if runs is None or reading.event is None:
             return _KEEP
-        keyed = _ALL & ~(runs.outside & ~runs.of_origin)
-        return replace(self._folded(event.kind, shape, keyed, firsts=2, lasts=1), around=True)
+        keyed = ALL_RUNS & ~(runs.outside & ~runs.of_origin)
+        group = Group(reading.event.kind, firsts=2, lasts=1)
+        return replace(self._in_group(shape, group, keyed), around=True)
 
-    def _bulk(self, text: str, shape: bytes, event: Event, heed: Heed) -> Answer:
-        runs = self._runs(text, event)
-        if runs is None:
+    def _bulk(self, text: str, shape: bytes, reading: _Reading, heed: Heed) -> Answer:
+        runs, event = self._runs(text, reading), reading.event
+        if runs is None or event is None:
             return _KEEP
         if isinstance(event, TrainStep):
-            steps = self._folded(event.kind, shape, runs.of_sayer, firsts=_FIRST_STEPS, lasts=_LAST_STEPS)
-            return replace(steps, watched=self._run_of_step(text, event), speaks=True)
-        span, keyed = _span(text, event.message), runs.of_sayer
+            return self._said_by(runs, self._steps(text, shape, runs, event, heed))
         if isinstance(event, NcclChannel):
-            keyed |= self._probed(text, span, lambda other: _told(other) != _told(event))
-        prefix = RUN.sub("", text[: span[0]]).encode("utf-8", "replace")
-        what = shape if heed is Heed.WORDS else prefix
-        return replace(self._folded(event.kind, what, keyed, firsts=1, lasts=1), speaks=True)
+            return self._said_by(runs, self._channels(text, shape, runs, event))
+        if heed is Heed.WORDS:
+            group = Group(event.kind, firsts=1, lasts=0)
+            return self._said_by(runs, self._in_group(shape, group, runs.of_sayer))
+        start = _span(text, event.message)[0]
+        has_prefix = event.kind == "log.text" and (start == 0 or text[start - 1] not in _PREFIXED)
+        inert = Answer(folds=True, tally=self._tally(event.kind), plain=True)
+        if has_prefix:
+            inert = replace(inert, prefix=len(RUN.sub("", text[:start]).encode("utf-8", "replace")))
+        return self._said_by(runs, inert)
 
-    def _folded(self, kind: str, what: bytes, keyed: int, *, firsts: int = 0, lasts: int = 0) -> Answer:
-        number = self._groups.get((kind, what))
+    def _steps(self, text: str, shape: bytes, runs: _Runs, event: TrainStep, heed: Heed) -> Answer:
+        group = Group(event.kind, firsts=_FIRST_STEPS, lasts=_LAST_STEPS)
+        steps = replace(self._in_group(shape, group, runs.of_sayer), watched=self._run_of_step(text, event), plain=True)
+        if heed is not Heed.CHANGES:
+            return steps
+        changing = self._probed(text, (0, len(text)), lambda other: _scales(other) != _scales(event))
+        return replace(steps, changing=changing & ~runs.outside, plain=False)
+
+    def _channels(self, text: str, shape: bytes, runs: _Runs, event: NcclChannel) -> Answer:
+        span = _span(text, event.message)
+        of_transport = self._probed(text, span, lambda other: _transport(other) != event.transport)
+        keyed = of_transport
+        if _hop(event) is not None:
+            keyed |= runs.of_sayer | self._probed(text, span, lambda other: _hop(other) != _hop(event))
+        group = Group(event.kind, 0, 0, has_first=True, text=text, keyed=keyed, of_transport=of_transport)
+        return replace(self._in_group(shape, group, keyed), group_first=True)
+
+    def _said_by(self, runs: _Runs, answer: Answer) -> Answer:
+        """Let lines be entered among those of their sayer, too."""
+        sayer = self._group(("sayer", runs.prefix.encode("utf-8", "replace")), Group(""))
+        return replace(answer, sayer=sayer, of_sayer=runs.of_sayer)
+
+    def _in_group(self, shape: bytes, group: Group, keyed: int) -> Answer:
+        return Answer(
+            folds=True,
+            tally=self._tally(group.kind),
+            group=self._group((group.kind, shape), group),
+            keyed=keyed,
+            firsts=group.firsts,
+            lasts=group.lasts,
+        )
+
+    def _group(self, what: tuple[str, bytes], group: Group) -> int:
+        number = self._group_numbers.get(what)
         if number is None:
-            number = self._groups.setdefault((kind, what), next(self._numbers))
-            self.groups[number] = Group(kind, firsts, lasts)
-        return Answer(folds=True, group=number, keyed=keyed, firsts=firsts, lasts=lasts)
+            number = self._group_numbers.setdefault(what, next(self._numbers))
+            self.groups[number] = group
+        return number
+
+    def _tally(self, kind: str) -> int:
+        number = self._tally_numbers.get(kind)
+        if number is None:
+            number = self._tally_numbers.setdefault(kind, next(self._numbers))
+            self.tallies[number] = kind
+        return number
 
     # --- reading ------------------------------------------------------------------------------------------
 
@@ -161,13 +243,14 @@ class Asker:
         lines = lines or peeler.finish()
         events = [event for line in lines for event in tokeniser.read(line)]
         is_whole = not in_parts and len(lines) == 1 and len(events) <= 1
-        return _Reading(events[0] if events else None, tokeniser.reach, is_whole)
+        line = lines[0] if len(lines) == 1 else None
+        return _Reading(line, events[0] if len(events) == 1 else None, tokeniser.reach, is_whole)
 
     def _is_for_any_digits(self, text: str, event: Event) -> bool:
         """Whether a line is of the same kind with other digits in its message: dialects may ask for some."""
         start, end = _span(text, event.message)
-        others = (text[:start] + text[start:end].translate(digits) + text[end:] for digits in _OTHER_DIGITS)
-        return all(self._kind(other) == event.kind for other in others if other != text)
+        others = {text[:start] + text[start:end].translate(digits) + text[end:] for digits in _OTHER_DIGITS} - {text}
+        return all(self._kind(other) == event.kind for other in others)
 
     def _kind(self, text: str) -> str | None:
         reading = self._read(text)
@@ -175,37 +258,39 @@ class Asker:
 
     # --- which runs tell what -----------------------------------------------------------------------------
 
-    def _runs(self, text: str, event: Event) -> _Runs | None:
+    def _runs(self, text: str, reading: _Reading) -> _Runs | None:
         """Return what the runs outside of the message tell; None where they are too many to try each."""
-        start, end = _span(text, event.message)
-        key = (event.kind, RUN.sub("0", text[:start]), RUN.sub("0", text[end:]))
+        start, end = _span(text, reading.said)
+        kind = reading.event.kind if reading.event is not None else NO_KIND
+        key = (kind, RUN.sub("0", text[:start]), RUN.sub("0", text[end:]))
         known = self._of_prefix.get(key)
         if known is None:
-            known = self._runs_outside(text, event, start, end)
+            known = self._runs_outside(text, reading, start, end)
             if known is not None and len(self._of_prefix) < _MEMO:
                 self._of_prefix[key] = known
         return known
 
-    def _runs_outside(self, text: str, event: Event, start: int, end: int) -> _Runs | None:
+    def _runs_outside(self, text: str, reading: _Reading, start: int, end: int) -> _Runs | None:
         outside = [run for run in enumerate(RUN.finditer(text)) if run[1].start() < start or run[1].end() > end]
         if len(outside) > _PROBED or any(number >= 63 for number, _ in outside):
             return None
         of_sayer = of_origin = 0
         for number, run in outside:
-            other = self._read(_with_other_digit(text, run.span())).event
-            if other is None or key_of("", other.origin) != key_of("", event.origin) or other.kind != event.kind:
+            others = [self._read(other) for other in _with_other_digits(text, run.span())]
+            if not any(_is_said_by_the_same(other, reading) for other in others):
                 of_sayer |= 1 << number
-            if other is None or not _says_the_same(other, event):
+            if not any(_says_the_same(other.event, reading.event) for other in others):
                 of_origin |= 1 << number
-        return _Runs(sum(1 << number for number, _ in outside), of_sayer, of_origin)
+        prefix = RUN.sub("", text[:start])
+        return _Runs(prefix, sum(1 << number for number, _ in outside), of_sayer, of_origin)
 
     def _probed(self, text: str, span: tuple[int, int], differs: Callable[[Event | None], bool]) -> int:
         """Return the runs within a span that change what a line tells; those beyond the first few are taken to."""
         found = 0
         for number, run in enumerate(RUN.finditer(text)):
             if span[0] <= run.start() and run.end() <= span[1]:
-                tried = number < _PROBED
-                if not tried or differs(self._read(_with_other_digit(text, run.span())).event):
+                others = _with_other_digits(text, run.span()) if number < 63 else []
+                if not others or any(differs(self._read(other).event) for other in others):
                     found |= 1 << min(number, 63)
         return found
 
@@ -213,8 +298,8 @@ class Asker:
         """Return the number of the run that is the step; -1 where none is known."""
         for number, run in enumerate(RUN.finditer(text)):
             if run.group().lstrip("0") == str(event.step).lstrip("0"):
-                other = self._read(_with_other_digit(text, run.span())).event
-                if isinstance(other, TrainStep) and other.step != event.step:
+                others = (self._read(other).event for other in _with_other_digits(text, run.span()))
+                if any(isinstance(other, TrainStep) and other.step != event.step for other in others):
                     return number
         return -1
 
@@ -225,25 +310,37 @@ def _span(text: str, message: str) -> tuple[int, int]:
     return (start, start + len(message)) if start >= 0 else (len(text), len(text))
 
 
-def _with_other_digit(text: str, span: tuple[int, int]) -> str:
-    """Change the last decimal digit of a run."""
+def _with_other_digits(text: str, span: tuple[int, int]) -> list[str]:
+    """Return a text with another last decimal digit in a run, one above and one below: a date may allow but one."""
     start, end = span
     at = max(place for place in range(start, end) if text[place].isdecimal())
-    return text[:at] + text[at].translate(_NEXT_DIGIT) + text[at + 1 :]
+    return [text[:at] + text[at].translate(digits) + text[at + 1 :] for digits in (_NEXT_DIGIT, _DIGIT_BEFORE)]
 
 
-def _says_the_same(one: Event, other: Event) -> bool:
+def _is_said_by_the_same(one: _Reading, other: _Reading) -> bool:
+    return one.is_whole and key_of("", one.origin) == key_of("", other.origin)
+
+
+def _says_the_same(one: Event | None, other: Event | None) -> bool:
     """Whether two lines tell the same but for the time and the thread."""
-    return _timeless(one) == _timeless(other)
+    return one is not None and other is not None and _timeless(one) == _timeless(other)
 
 
 def _timeless(event: Event) -> Event:
     return replace(event, when=None, origin=replace(event.origin, tid=None))
 
 
-def _told(event: Event | None) -> object:
-    """What a channel's line tells beside who said it."""
-    if not isinstance(event, NcclChannel):
+def _transport(event: Event | None) -> str | None:
+    return event.transport if isinstance(event, NcclChannel) else None
+
+
+def _hop(event: Event | None) -> tuple[str, ...] | None:
+    hop = hop_of(event.message) if isinstance(event, NcclChannel) else None
+    return None if hop is None else hop.groups()
+
+
+def _scales(event: Event | None) -> object:
+    """What of a step is not to change unseen."""
+    if not isinstance(event, TrainStep):
         return None
-    hop = hop_of(event)
-    return event.transport, hop and hop.groups()
+    return event.loss_scale, event.skipped, event.skipped_lately, event.nan_iterations

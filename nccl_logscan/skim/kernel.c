@@ -3,7 +3,8 @@
  *
  * A run is a maximal sequence of hexadecimal digits (0-9, a-f, A-F) that holds a decimal one; a shape is a line without
  * its runs. The first line of each shape is a question, answered by whoever called: `struct answer` says what becomes
- * of the lines of the shape. A class is one group's lines of which the keyed runs are equal.
+ * of the lines of the shape. A class is one group's lines of which the keyed runs are equal. A line that a progress bar
+ * wrote over and over is several parts, ended by carriage returns, each with a shape of its own.
  *
  * Plain C11; no memory is kept but by `struct skim`; every function that allocates returns a negative number where
  * there is no more memory.
@@ -21,30 +22,38 @@
 #endif
 
 enum {
-    LONGEST = 8192,                   /* bytes of a line that has a shape */
+    LONGEST = 8192,                   /* bytes of a part that has a shape */
     WORDS = LONGEST / 64,
     KEY = 1024,                       /* bytes of a class's key */
     AROUND = 3,                       /* lines before and after one that go with it */
     MOST_SHAPES = 1 << 16,
-    MOST_CLASSES = 1 << 17,
+    MOST_CLASSES = 3 << 16,
     SLOTS = 1 << 17,                  /* of shapes */
-    CLASS_SLOTS = 1 << 18
+    CLASS_SLOTS = 1 << 19,
+    MET_SLOTS = 1 << 18,              /* of hashes of shapes that were met once */
+    PREFIXES = 64,                    /* lengths of prefixes that are known */
+    PREFIX_SLOTS = 1 << 12,
+    BARE = 128                        /* bytes of a line in which a prefix of doubtful kind shows itself */
 };
 
 enum { NO_MEMORY = -1, DONE = 0, ASKS = 1 };
 enum { KEEP = 0, FOLD = 1 };
-enum { READ = 1, AROUND_ONE = 2, FIRST = 4, LAST = 8, CENTRE = 16 };
-enum { WITH_AROUND = 1, BOUNDARY = 2, SPEAKS = 4, ONCE = 8, AWAITS = 16, AWAITED = 32 };
+enum { READ = 1, AROUND_ONE = 2, FIRST = 4, LAST = 8, CENTRE = 16, FIRST_OF_GROUP = 32 };
+enum { WITH_AROUND = 1, BOUNDARY = 2, ONCE = 4, AWAITS = 8, AWAITED = 16, GROUP_FIRST = 32, PLAIN = 64 };
 
 struct answer {
-    uint32_t action;
-    uint32_t group;
     uint64_t keyed;                   /* bit n: run n is part of the key; bit 63: all runs from the 64th on */
+    uint64_t of_sayer;
+    uint64_t changing;                /* runs whose change from the class's line before makes a line worth reading */
+    uint32_t action;
+    uint32_t tally;                   /* what lines that are in no class are counted in */
+    uint32_t group;                   /* of the class; 0: none */
+    uint32_t sayer;                   /* group of the class of who said it; 0: not told */
     uint32_t firsts, lasts;           /* lines of a class that are handed out */
-    uint32_t window;                  /* lines after one of these that are to be read as well */
+    uint32_t window;                  /* lines of the sayer after one of these that are to be read as well */
     int32_t watched;                  /* number of a run: a line in which it is 0 or 1 is handed out; -1: none */
+    uint32_t prefix;                  /* bytes of the shape before the message, of text without meaning; or ~0 */
     uint32_t flags;
-    uint32_t unused;
 };
 
 struct record {                       /* a line handed out */
@@ -54,7 +63,9 @@ struct record {                       /* a line handed out */
     uint32_t length;
     uint32_t flags;
     uint32_t segment;
-    uint32_t class_number;            /* from 1; 0: of none */
+    uint32_t chosen;                  /* number, from 1, of the class whose first or last it is; or the group */
+    uint32_t counted;                 /* number, from 1, of the class it was counted in; 0: in none */
+    uint32_t tally;                   /* what it was counted in, if in no class; 0: in none */
 };
 
 struct class_told {                   /* a class, as it is handed out */
@@ -64,27 +75,28 @@ struct class_told {                   /* a class, as it is handed out */
     uint32_t group;
 };
 
-struct question {                     /* the line that waits for an answer */
+struct question {                     /* the part that waits for an answer */
     const uint8_t *text;
     uint64_t length;
     const uint8_t *shape;
     uint64_t shape_length;
 };
 
-struct place { int64_t line; uint64_t start; uint32_t length; bool is_out; };
-struct kept { int64_t line, offset; uint32_t segment, length, room; uint8_t *text; };
+struct place { int64_t line; uint64_t start; uint32_t length, counted, tally; bool is_out; };
+struct kept { int64_t line, offset; uint32_t segment, length, room, counted, tally; uint8_t *text; };
 
 struct class_ {
-    uint64_t hash, count;
+    uint64_t hash, count, count_here, kept_count, changing;
     uint8_t *key;
     struct place *here;               /* the last lines of this segment, a ring */
     struct kept *kept;                /* the last lines of the segments before, a ring */
-    uint64_t count_here, kept_count;
-    uint32_t key_length, group, firsts, lasts, flags;
-    int64_t reported;                 /* the line last handed out at a boundary */
+    int64_t reading_until;            /* a line of this segment up to which all of the class are read */
+    uint32_t key_length, group, firsts, lasts, segment;
+    bool speaks;
 };
 
 struct shape { uint64_t hash; uint32_t answer; };
+struct prefix { uint64_t hash, of_sayer; uint32_t sayer, tally, length; };
 struct array { uint8_t *data; size_t used, room; };
 
 struct skim {
@@ -92,19 +104,35 @@ struct skim {
     struct shape *shapes;
     uint32_t *class_slots;
     struct answer *answers;
+    bool *group_seen;
     size_t shape_count, answer_room;
     struct class_ *classes;
     size_t class_count, class_room;
-    struct array bytes, records, told, touched;
+    uint64_t *met;
+    struct prefix *prefixes;
+    uint32_t prefix_lengths[PREFIXES], prefix_length_count, prefix_count;
+    struct array bytes, records, told, touched, tallies;
+    bool overflowed;
+    /* the words without which a line of an unknown shape is text without meaning */
+    uint32_t *states;
+    bool *ends;
+    uint8_t letters[256];
+    uint32_t letter_count, state_count;
     /* the segment */
     const uint8_t *buffer;
     uint64_t start, own_end, end, at;
     int64_t base, line, around_until, reading_until;
     uint32_t segment;
     bool boundary_seen, asks, awaits, is_out;  /* is_out: this line was handed out */
-    uint64_t line_end;
     struct place before[AROUND];
     uint32_t before_count;
+    /* the line: the parts read so far, taken together in `whole` */
+    uint64_t part, part_end, line_end;
+    uint32_t part_count;
+    bool is_plain, has_whole;
+    struct answer whole;
+    size_t sayer_length;              /* of `sayer_key`; SIZE_MAX: none */
+    /* the part */
     uint64_t kill[WORDS + 1];
     uint64_t hash;
     size_t word_count, shape_length;
@@ -112,6 +140,7 @@ struct skim {
     struct question question;
     uint8_t shape[LONGEST + 64];
     uint8_t key[KEY + 64];
+    uint8_t sayer_key[KEY + 64];
 };
 
 /* --- memory ------------------------------------------------------------------------------------------- */
@@ -193,48 +222,49 @@ static void join_letters(uint64_t *digits, const uint64_t *letters, size_t words
     }
 }
 
+/* Whether a carriage return ends a part: at a line's very end it belongs to the line. */
+static inline bool ends_part(const uint8_t *at, const uint8_t *limit) { return at + 1 < limit && at[1] != '\n'; }
+
 #if WIDE
 __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi,bmi2,popcnt")))
 static void look_wide(struct skim *skim, const uint8_t *text, const uint8_t *limit) {
-    /* Finds the line's end, its runs and its shape in one pass. */
+    /* Finds the part's end, its runs and its shape. */
     uint64_t letters[WORDS + 1];
     uint64_t any = 0, odd = 0, left = (uint64_t)(limit - text);
     size_t words = 0, length = 0;
     const __m512i zero = _mm512_set1_epi8('0'), a = _mm512_set1_epi8('a'), ten = _mm512_set1_epi8(10);
-    const __m512i six = _mm512_set1_epi8(6), low = _mm512_set1_epi8(0x20);
-    for (;;) {
+    const __m512i six = _mm512_set1_epi8(6), low = _mm512_set1_epi8(0x20), feed = _mm512_set1_epi8('\n');
+    const __m512i back = _mm512_set1_epi8('\r'), nul = _mm512_setzero_si512();
+    while (length < left) {
         uint64_t rest = left - length;
-        if (rest == 0) break;
-        if (words == WORDS) { odd = 1; break; }
+        if (words == WORDS) {
+            odd = 1;
+            break;
+        }
         __mmask64 valid = rest >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << rest) - 1;
         __m512i block = _mm512_maskz_loadu_epi8(valid, text + length);
-        uint64_t feed = _mm512_mask_cmpeq_epi8_mask(valid, block, _mm512_set1_epi8('\n'));
-        if (feed) valid &= feed ^ (feed - 1), valid &= ~feed;
+        uint64_t stop = _mm512_mask_cmpeq_epi8_mask(valid, block, feed);
+        uint64_t returns = _mm512_mask_cmpeq_epi8_mask(valid, block, back);
+        if (returns) {
+            for (uint64_t bits = returns; bits; bits &= bits - 1)
+                if (ends_part(text + length + __builtin_ctzll(bits), limit)) {
+                    stop |= bits & -bits;
+                    break;
+                }
+        }
+        if (stop) valid &= (stop & -stop) - 1;
         uint64_t digit = _mm512_mask_cmplt_epu8_mask(valid, _mm512_sub_epi8(block, zero), ten);
         uint64_t letter = _mm512_mask_cmplt_epu8_mask(valid, _mm512_sub_epi8(_mm512_or_si512(block, low), a), six);
-        uint64_t bad = _mm512_mask_cmpeq_epi8_mask(valid, block, _mm512_setzero_si512());
-        uint64_t back = _mm512_mask_cmpeq_epi8_mask(valid, block, _mm512_set1_epi8('\r'));
+        odd |= _mm512_mask_cmpeq_epi8_mask(valid, block, nul);
         skim->kill[words] = digit;
         letters[words] = letter;
         any |= digit;
         words++;
-        uint64_t taken = (uint64_t)__builtin_popcountll(valid);
-        if (back) {
-            /* A carriage return at a line's very end is a part of its shape; elsewhere it is a line's odd one. */
-            uint64_t last = valid & ~(valid >> 1);
-            bad |= back & ~last;
-            if ((back & last) && !feed && length + taken < left && text[length + taken] != '\n') bad |= back;
-        }
-        odd |= bad;
-        length += taken;
-        if (feed) break;
-    }
-    if (odd) {
-        const uint8_t *feed = length < left ? memchr(text + length, '\n', left - length) : NULL;
-        length = feed ? (size_t)(feed - text) : left;
+        length += (uint64_t)__builtin_popcountll(valid);
+        if (stop) break;
     }
     skim->odd = odd != 0;
-    skim->line_end = skim->at + length;
+    skim->part_end = skim->part + length;
     skim->word_count = words;
     if (odd) return;
     if (any) join_letters(skim->kill, letters, words);
@@ -254,9 +284,16 @@ static void look_wide(struct skim *skim, const uint8_t *text, const uint8_t *lim
 static void look_plain(struct skim *skim, const uint8_t *text, const uint8_t *limit) {
     const uint8_t *feed = memchr(text, '\n', (size_t)(limit - text));
     size_t length = feed ? (size_t)(feed - text) : (size_t)(limit - text);
-    skim->line_end = skim->at + length;
-    skim->odd = length > LONGEST || memchr(text, 0, length) != NULL ||
-                (length > 1 && memchr(text, '\r', length - 1) != NULL);
+    const uint8_t *back = text;
+    while ((back = memchr(back, '\r', (size_t)(text + length - back))) != NULL) {
+        if (ends_part(back, limit)) {
+            length = (size_t)(back - text);
+            break;
+        }
+        back++;
+    }
+    skim->part_end = skim->part + length;
+    skim->odd = length > LONGEST || memchr(text, 0, length) != NULL;
     if (skim->odd) return;
     uint64_t letters[WORDS + 1] = {0};
     size_t words = (length + 63) / 64;
@@ -273,7 +310,7 @@ static void look_plain(struct skim *skim, const uint8_t *text, const uint8_t *li
     }
     skim->word_count = words;
     join_letters(skim->kill, letters, words);
-    size_t used = 0, from = 0;
+    size_t used = 0;
     for (size_t word = 0; word < words; word++) {
         uint64_t kill = skim->kill[word];
         size_t most = length - word * 64 < 64 ? length - word * 64 : 64, bit = 0;
@@ -285,8 +322,7 @@ static void look_plain(struct skim *skim, const uint8_t *text, const uint8_t *li
             }
             size_t span = ahead ? (size_t)__builtin_ctzll(ahead) : 64;
             if (span > most - bit) span = most - bit;
-            from = word * 64 + bit;
-            memcpy(skim->shape + used, text + from, span);
+            memcpy(skim->shape + used, text + word * 64 + bit, span);
             used += span;
             bit += span;
         }
@@ -311,17 +347,17 @@ static size_t next_bit(const struct skim *skim, size_t from, size_t length, bool
 
 /* --- lines handed out ----------------------------------------------------------------------------------- */
 
-static int put_record(struct skim *skim, struct place place, uint32_t flags, uint32_t class_number) {
+static int put_record(struct skim *skim, struct place place, uint32_t flags, uint32_t chosen) {
     int64_t text = put_bytes(skim, skim->buffer + place.start, place.length);
     struct record *record = text < 0 ? NULL : grown(&skim->records, sizeof *record);
     if (!record) return NO_MEMORY;
-    *record = (struct record){place.line, skim->base + (int64_t)place.start, (uint64_t)text, (uint32_t)place.length,
-                              flags, skim->segment, class_number};
+    *record = (struct record){place.line, skim->base + (int64_t)place.start, (uint64_t)text, place.length, flags,
+                              skim->segment, chosen, place.counted, place.tally};
     return DONE;
 }
 
 /* A line that goes out, with the lines before it where `around`; those after it follow as they come. */
-static int hand_out(struct skim *skim, struct place place, uint32_t flags, uint32_t class_number, bool around) {
+static int hand_out(struct skim *skim, struct place place, uint32_t flags, uint32_t chosen, bool around) {
     if (around) {
         for (uint32_t n = 0; n < skim->before_count; n++) {
             uint32_t at = (uint32_t)((uint64_t)(place.line + AROUND - (int64_t)skim->before_count + n) % AROUND);
@@ -331,21 +367,25 @@ static int hand_out(struct skim *skim, struct place place, uint32_t flags, uint3
         if (place.line + AROUND > skim->around_until) skim->around_until = place.line + AROUND;
     }
     skim->is_out = true;
-    return put_record(skim, place, around ? flags | CENTRE : flags, class_number);
+    return put_record(skim, place, around ? flags | CENTRE : flags, chosen);
 }
 
 /* --- classes -------------------------------------------------------------------------------------------- */
 
-static struct class_ *class_of(struct skim *skim, const struct answer *answer, size_t key_length) {
-    uint64_t hash = hashed(skim->seed ^ answer->group, skim->key, key_length);
+static struct class_ *class_of(struct skim *skim, uint32_t group, const uint8_t *key, size_t key_length, uint32_t firsts,
+                               uint32_t lasts) {
+    uint64_t hash = hashed(skim->seed ^ group, key, key_length);
     size_t slot = hash & (CLASS_SLOTS - 1);
     for (; skim->class_slots[slot]; slot = (slot + 1) & (CLASS_SLOTS - 1)) {
         struct class_ *known = &skim->classes[skim->class_slots[slot] - 1];
-        if (known->hash == hash && known->group == answer->group && known->key_length == key_length &&
-            memcmp(known->key, skim->key, key_length) == 0)
+        if (known->hash == hash && known->group == group && known->key_length == key_length &&
+            memcmp(known->key, key, key_length) == 0)
             return known;
     }
-    if (skim->class_count == MOST_CLASSES) return NULL;
+    if (skim->class_count == MOST_CLASSES) {
+        skim->overflowed = true;
+        return NULL;
+    }
     if (skim->class_count == skim->class_room) {
         size_t room = skim->class_room ? skim->class_room * 2 : 256;
         struct class_ *classes = realloc(skim->classes, room * sizeof *classes);
@@ -353,35 +393,39 @@ static struct class_ *class_of(struct skim *skim, const struct answer *answer, s
         skim->classes = classes;
         skim->class_room = room;
     }
-    struct class_ new = {.hash = hash, .group = answer->group, .key_length = (uint32_t)key_length,
-                         .firsts = answer->firsts, .lasts = answer->lasts, .flags = answer->flags, .reported = -1};
+    struct class_ new = {.hash = hash, .group = group, .key_length = (uint32_t)key_length, .firsts = firsts,
+                         .lasts = lasts, .reading_until = -1, .segment = ~(uint32_t)0};
     new.key = malloc(key_length + 1);
-    new.here = calloc(new.lasts + 1, sizeof *new.here);
-    new.kept = calloc(new.lasts + 1, sizeof *new.kept);
-    if (!new.key || !new.here || !new.kept) {
+    if (lasts) {
+        new.here = calloc(lasts, sizeof *new.here);
+        new.kept = calloc(lasts, sizeof *new.kept);
+    }
+    if (!new.key || (lasts && (!new.here || !new.kept))) {
         free(new.key);
         free(new.here);
         free(new.kept);
         return NULL;
     }
-    memcpy(new.key, skim->key, key_length);
+    memcpy(new.key, key, key_length);
     skim->classes[skim->class_count++] = new;
     skim->class_slots[slot] = (uint32_t)skim->class_count;
     return &skim->classes[skim->class_count - 1];
 }
 
-/* The keyed runs of the line, each ended by a byte that none holds; SIZE_MAX where they are too long. */
-static size_t put_key(struct skim *skim, const uint8_t *text, size_t length, uint64_t keyed) {
+static bool is_full(const struct skim *skim) { return skim->class_count == MOST_CLASSES; }
+
+/* The runs of a text that `wanted` asks for, each ended by a byte that none holds; SIZE_MAX where they are too long. */
+static size_t put_key(const struct skim *skim, uint8_t *key, const uint8_t *text, size_t length, uint64_t wanted) {
     size_t used = 0, at = 0;
-    for (unsigned number = 0; keyed >> (number < 63 ? number : 63); number++) {
+    for (unsigned number = 0; wanted >> (number < 63 ? number : 63); number++) {
         size_t from = next_bit(skim, at, length, false);
         if (from == length) break;
         at = next_bit(skim, from, length, true);
-        if (keyed >> (number < 63 ? number : 63) & 1) {
+        if (wanted >> (number < 63 ? number : 63) & 1) {
             if (used + (at - from) + 1 > KEY) return SIZE_MAX;
-            memcpy(skim->key + used, text + from, at - from);
+            memcpy(key + used, text + from, at - from);
             used += at - from;
-            skim->key[used++] = ' ';
+            key[used++] = ' ';
         }
     }
     return used;
@@ -399,6 +443,19 @@ static bool is_at_most_one(const struct skim *skim, const uint8_t *text, size_t 
     return text[from] == '0' || text[from] == '1';
 }
 
+/* Notes that a class has a line in this segment. */
+static int touch(struct skim *skim, struct class_ *class_) {
+    if (class_->segment == skim->segment) return DONE;
+    uint32_t *touched = grown(&skim->touched, sizeof *touched);
+    if (!touched) return NO_MEMORY;
+    *touched = (uint32_t)(class_ - skim->classes);
+    class_->segment = skim->segment;
+    class_->count_here = 0;
+    class_->reading_until = -1;
+    class_->changing = 0;
+    return DONE;
+}
+
 static int keep_lasts(struct skim *skim) {
     const uint32_t *touched = (const uint32_t *)skim->touched.data;
     for (size_t n = 0; n < skim->touched.used / sizeof *touched; n++) {
@@ -411,17 +468,18 @@ static int keep_lasts(struct skim *skim) {
                 uint8_t *text = realloc(kept->text, place->length);
                 if (!text) return NO_MEMORY;
                 kept->text = text;
-                kept->room = (uint32_t)place->length;
+                kept->room = place->length;
             }
             if (place->length) memcpy(kept->text, skim->buffer + place->start, place->length);
             kept->line = place->line;
             kept->offset = skim->base + (int64_t)place->start;
             kept->segment = skim->segment;
-            kept->length = (uint32_t)place->length;
+            kept->length = place->length;
+            kept->counted = place->counted;
+            kept->tally = place->tally;
             class_->kept_count++;
         }
-        class_->count_here = 0;
-        class_->reported = -1;
+        class_->segment = ~(uint32_t)0;
     }
     skim->touched.used = 0;
     return DONE;
@@ -432,59 +490,119 @@ static int report_last_words(struct skim *skim) {
     const uint32_t *touched = (const uint32_t *)skim->touched.data;
     for (size_t n = 0; n < skim->touched.used / sizeof *touched; n++) {
         struct class_ *class_ = &skim->classes[touched[n]];
-        if (!(class_->flags & SPEAKS) || !class_->lasts) continue;
-        struct place *place = &class_->here[(class_->count_here - 1) % class_->lasts];
-        if (put_record(skim, *place, READ, touched[n] + 1)) return NO_MEMORY;
+        if (class_->speaks && class_->count_here &&
+            put_record(skim, class_->here[(class_->count_here - 1) % class_->lasts], READ, 0))
+            return NO_MEMORY;
     }
     return DONE;
 }
 
-/* Returns the class where the line was counted in one; hands it out where it is one of the first of it. */
-static int count_line(struct skim *skim, struct place place, const struct answer *answer) {
-    const uint8_t *text = skim->buffer + place.start;
-    size_t key_length = put_key(skim, text, place.length, answer->keyed);
-    bool around = answer->flags & WITH_AROUND;
-    if (key_length == SIZE_MAX) return hand_out(skim, place, READ, 0, around);
-    struct class_ *class_ = class_of(skim, answer, key_length);
+static void count_tally(struct skim *skim, struct place *place, uint32_t tally) {
+    place->tally = tally;
+    size_t wanted = (tally + 1) * sizeof(uint64_t);
+    while (skim->tallies.used < wanted) {
+        uint64_t *more = grown(&skim->tallies, sizeof *more);
+        if (!more) return;
+        *more = 0;
+    }
+    ((uint64_t *)skim->tallies.data)[tally]++;
+}
+
+/* Enters a line in the class of its answer, or where there is none in a tally. `is_read`: there is a reason to read it. */
+static int enter_class(struct skim *skim, struct place *place, const struct answer *answer, bool *is_read) {
+    const uint8_t *text = skim->buffer + place->start;
+    if (!answer->group) {
+        count_tally(skim, place, answer->tally);
+        return DONE;
+    }
+    size_t length = put_key(skim, skim->key, text, place->length, answer->keyed);
+    struct class_ *class_ = NULL;
+    if (length != SIZE_MAX) {
+        class_ = class_of(skim, answer->group, skim->key, length, answer->firsts, answer->lasts);
+        if (!class_ && !is_full(skim)) return NO_MEMORY;
+    }
     if (!class_) {
-        if (skim->class_count < MOST_CLASSES) return NO_MEMORY;
-        return hand_out(skim, place, READ, 0, around);
+        if (answer->firsts) *is_read = true; /* it is not counted, since it is read */
+        else count_tally(skim, place, answer->tally);
+        return DONE;
     }
-    uint32_t number = (uint32_t)(class_ - skim->classes);
-    if (!class_->count_here) {
-        uint32_t *touched = grown(&skim->touched, sizeof *touched);
-        if (!touched) return NO_MEMORY;
-        *touched = number;
+    if (touch(skim, class_)) return NO_MEMORY;
+    uint32_t number = (uint32_t)(class_ - skim->classes) + 1;
+    place->counted = number;
+    if (answer->changing) {
+        size_t run_length = put_key(skim, skim->key, text, place->length, answer->changing);
+        uint64_t now = run_length == SIZE_MAX ? 1 : hashed(skim->seed, skim->key, run_length) | 1;
+        if (now != class_->changing) {
+            *is_read = true;
+            if (class_->count_here && put_record(skim, class_->here[(class_->count_here - 1) % class_->lasts], READ, 0))
+                return NO_MEMORY;
+        }
+        class_->changing = now;
     }
-    if (class_->lasts) class_->here[class_->count_here % class_->lasts] = place;
+    if (class_->lasts) class_->here[class_->count_here % class_->lasts] = *place;
     class_->count_here++;
-    bool first = class_->count < class_->firsts;
-    class_->count++;
-    if (first && hand_out(skim, place, READ | FIRST, number + 1, around)) return NO_MEMORY;
-    bool awaited = skim->awaits && (answer->flags & AWAITED);
-    if (awaited) skim->awaits = false;
+    if (class_->count++ < class_->firsts)
+        return hand_out(skim, *place, READ | FIRST, number, answer->flags & WITH_AROUND);
+    return DONE;
+}
+
+static struct class_ *sayer_of(struct skim *skim, const struct answer *answer) {
+    if (!answer->sayer || skim->sayer_length == SIZE_MAX) return NULL;
+    return class_of(skim, answer->sayer, skim->sayer_key, skim->sayer_length, 1, 1);
+}
+
+/* Enters a line among those of its sayer. */
+static int enter_sayer(struct skim *skim, struct place *place, const struct answer *answer, bool *is_read) {
+    struct class_ *sayer = sayer_of(skim, answer);
+    if (!sayer) return answer->sayer && skim->sayer_length != SIZE_MAX && !is_full(skim) ? NO_MEMORY : DONE;
+    sayer->speaks = true;
+    if (touch(skim, sayer)) return NO_MEMORY;
+    *is_read = *is_read || place->line <= sayer->reading_until;
+    sayer->here[0] = *place;
+    sayer->count_here++;
+    if (sayer->count++ == 0)
+        return hand_out(skim, *place, READ | FIRST, (uint32_t)(sayer - skim->classes) + 1, false);
+    return DONE;
+}
+
+static int fold(struct skim *skim, struct place place, const struct answer *answer, bool *group_seen) {
+    const uint8_t *text = skim->buffer + place.start;
+    bool is_read = place.line <= skim->reading_until;
+    if (enter_class(skim, &place, answer, &is_read) || enter_sayer(skim, &place, answer, &is_read)) return NO_MEMORY;
+    if ((answer->flags & GROUP_FIRST) && !(group_seen && *group_seen)) {
+        if (group_seen) *group_seen = true;
+        if (hand_out(skim, place, READ | FIRST_OF_GROUP, answer->group, false)) return NO_MEMORY;
+    }
+    if (skim->awaits && (answer->flags & AWAITED)) {
+        skim->awaits = false;
+        is_read = true;
+    }
     if (answer->flags & AWAITS) skim->awaits = true;
-    if (awaited || place.line <= skim->reading_until ||
-        (answer->watched >= 0 && is_at_most_one(skim, text, place.length, answer->watched)))
-        return hand_out(skim, place, READ, number + 1, false);
-    if (first) return DONE;
-    if (place.line <= skim->around_until) {
+    if (is_read || (answer->watched >= 0 && is_at_most_one(skim, text, place.length, answer->watched)))
+        return hand_out(skim, place, READ, 0, false);
+    if (!skim->is_out && place.line <= skim->around_until) {
         skim->is_out = true;
         return put_record(skim, place, AROUND_ONE, 0);
     }
     return DONE;
 }
 
-static int follow(struct skim *skim, struct place place, const struct answer *answer) {
-    if (answer->action == FOLD) return count_line(skim, place, answer);
+static int keep(struct skim *skim, struct place place, const struct answer *answer) {
     if ((answer->flags & BOUNDARY) && !skim->boundary_seen) {
         skim->boundary_seen = true;
         if (report_last_words(skim)) return NO_MEMORY;
     }
     if (answer->flags & AWAITED) skim->awaits = false;
     if (answer->flags & AWAITS) skim->awaits = true;
-    if (answer->window && place.line + answer->window > skim->reading_until)
-        skim->reading_until = place.line + answer->window;
+    if (answer->window) {
+        struct class_ *sayer = sayer_of(skim, answer);
+        int64_t *until = &skim->reading_until;
+        if (sayer) {
+            if (touch(skim, sayer)) return NO_MEMORY;
+            until = &sayer->reading_until;
+        }
+        if (place.line + answer->window > *until) *until = place.line + answer->window;
+    }
     return hand_out(skim, place, READ, 0, answer->flags & WITH_AROUND);
 }
 
@@ -503,8 +621,12 @@ static int remember(struct skim *skim, const struct answer *answer) {
         struct answer *answers = realloc(skim->answers, room * sizeof *answers);
         if (!answers) return NO_MEMORY;
         skim->answers = answers;
+        bool *seen = realloc(skim->group_seen, room * sizeof *seen);
+        if (!seen) return NO_MEMORY;
+        skim->group_seen = seen;
         skim->answer_room = room;
     }
+    skim->group_seen[skim->shape_count] = false;
     skim->answers[skim->shape_count++] = *answer;
     size_t slot = skim->hash & (SLOTS - 1);
     while (skim->shapes[slot].answer) slot = (slot + 1) & (SLOTS - 1);
@@ -512,10 +634,101 @@ static int remember(struct skim *skim, const struct answer *answer) {
     return DONE;
 }
 
+/* --- text without meaning ------------------------------------------------------------------------------- */
+
+/* Whether one of the words is in a text. */
+static bool has_word(const struct skim *skim, const uint8_t *text, size_t length) {
+    uint32_t state = 0;
+    for (size_t at = 0; at < length; at++) {
+        state = skim->states[(size_t)state * skim->letter_count + skim->letters[text[at]]];
+        if (skim->ends[state]) return true;
+    }
+    return false;
+}
+
+/* Whether a line that begins so cannot have a prefix: no digit, bracket or mark stands where one would. */
+static bool is_bare(const uint8_t *text, size_t length) {
+    bool in_word = true;
+    if (!length || !text[0] || strchr("([{<#%", text[0])) return false;
+    for (size_t at = 0; at < length && at < BARE; at++) {
+        uint8_t letter = text[at];
+        if (letter == ' ' && at) in_word = false;
+        if (letter == ':' || letter == '|' || letter == '\t' || letter == 0x1b || (in_word && letter == '-')) return false;
+        if (at < 24 && letter >= '0' && letter <= '9') return false;
+    }
+    return true;
+}
+
+static const struct prefix *known_prefix(const struct skim *skim) {
+    for (uint32_t n = 0; n < skim->prefix_length_count; n++) {
+        uint32_t length = skim->prefix_lengths[n];
+        if (length > skim->shape_length) continue;
+        uint64_t hash = hashed(skim->seed ^ length, skim->shape, length);
+        for (size_t slot = hash & (PREFIX_SLOTS - 1); skim->prefixes[slot].sayer; slot = (slot + 1) & (PREFIX_SLOTS - 1))
+            if (skim->prefixes[slot].hash == hash) return &skim->prefixes[slot];
+    }
+    return NULL;
+}
+
+static void learn_prefix(struct skim *skim, const struct answer *answer) {
+    uint32_t length = answer->prefix, n = 0;
+    if (length > skim->shape_length || skim->prefix_count == PREFIX_SLOTS / 2) return;
+    while (n < skim->prefix_length_count && skim->prefix_lengths[n] != length) n++;
+    if (n == skim->prefix_length_count) {
+        if (n == PREFIXES) return;
+        skim->prefix_length_count++;
+        while (n > 0 && skim->prefix_lengths[n - 1] < length) {
+            skim->prefix_lengths[n] = skim->prefix_lengths[n - 1];
+            n--;
+        }
+        skim->prefix_lengths[n] = length;
+    }
+    uint64_t hash = hashed(skim->seed ^ length, skim->shape, length);
+    size_t slot = hash & (PREFIX_SLOTS - 1);
+    for (; skim->prefixes[slot].sayer; slot = (slot + 1) & (PREFIX_SLOTS - 1))
+        if (skim->prefixes[slot].hash == hash) return;
+    skim->prefixes[slot] = (struct prefix){hash, answer->of_sayer, answer->sayer, answer->tally, length};
+    skim->prefix_count++;
+}
+
+/* Where in the part the byte of the shape before `shown` stands, plus one: a prefix ends there. */
+static size_t behind(const struct skim *skim, size_t shown) {
+    size_t left = shown;
+    if (!left) return 0;
+    for (size_t word = 0;; word++) {
+        uint64_t stays = ~skim->kill[word];
+        size_t many = (size_t)__builtin_popcountll(stays);
+        if (many < left) {
+            left -= many;
+            continue;
+        }
+        while (--left) stays &= stays - 1;
+        return word * 64 + (size_t)__builtin_ctzll(stays) + 1;
+    }
+}
+
+/* Answers for a part of an unknown shape that holds no word: as for its prefix, unless the shape was met before. */
+static bool answer_of_prose(struct skim *skim, struct answer *answer) {
+    if (!skim->states || skim->part_count) return false;
+    uint64_t *met = &skim->met[skim->hash & (MET_SLOTS - 1)];
+    if (*met == skim->hash) return false;
+    const uint8_t *text = skim->buffer + skim->part;
+    size_t length = skim->part_end - skim->part;
+    const struct prefix *prefix = known_prefix(skim);
+    if (!prefix || skim->shape_length == prefix->length || skim->shape[prefix->length] == ' ') return false;
+    if (!prefix->length && !is_bare(text, length)) return false;
+    size_t begun = behind(skim, prefix->length);
+    if (has_word(skim, text + begun, length - begun)) return false;
+    *met = skim->hash;
+    *answer = (struct answer){.action = FOLD, .tally = prefix->tally, .sayer = prefix->sayer,
+                              .of_sayer = prefix->of_sayer, .watched = -1, .flags = PLAIN};
+    return true;
+}
+
 /* --- the segment ---------------------------------------------------------------------------------------- */
 
 static struct place here(const struct skim *skim) {
-    return (struct place){skim->line, skim->at, (uint32_t)(skim->line_end - skim->at), skim->is_out};
+    return (struct place){skim->line, skim->at, (uint32_t)(skim->line_end - skim->at), 0, 0, skim->is_out};
 }
 
 static void pass(struct skim *skim) {
@@ -524,41 +737,118 @@ static void pass(struct skim *skim) {
     skim->is_out = false;
     skim->line++;
     skim->at = skim->line_end < skim->end ? skim->line_end + 1 : skim->end;
+    skim->part = skim->at;
+    skim->part_count = 0;
+    skim->has_whole = false;
+    skim->is_plain = true;
 }
 
-/* Reads on until a line asks (ASKS) or the segment's own lines are done (DONE). */
+static uint64_t feed_from(const struct skim *skim, uint64_t at) {
+    const uint8_t *feed = at < skim->end ? memchr(skim->buffer + at, '\n', skim->end - at) : NULL;
+    return feed ? (uint64_t)(feed - skim->buffer) : skim->end;
+}
+
+static bool is_last_part(const struct skim *skim) {
+    return skim->part_end >= skim->end || skim->buffer[skim->part_end] == '\n';
+}
+
+static int hand_out_whole(struct skim *skim) {
+    skim->line_end = feed_from(skim, skim->part_end);
+    int result = hand_out(skim, here(skim), READ, 0, false);
+    pass(skim);
+    return result;
+}
+
+/* Goes on from a part with an answer: to the next part, or to the line's end. */
+static int take_part(struct skim *skim, const struct answer *answer, bool *group_seen) {
+    bool last = is_last_part(skim);
+    size_t length = skim->part_end - skim->part;
+    if (!skim->part_count || !skim->has_whole) {
+        skim->sayer_length = SIZE_MAX;
+        if (answer->sayer)
+            skim->sayer_length = put_key(skim, skim->sayer_key, skim->buffer + skim->part, length, answer->of_sayer);
+    }
+    if (last && !skim->part_count) {
+        skim->line_end = skim->part_end;
+        int result = answer->action == FOLD ? fold(skim, here(skim), answer, group_seen) : keep(skim, here(skim), answer);
+        pass(skim);
+        return result;
+    }
+    /* What is written over counts for nothing but for who wrote it, if all parts are of bulk kinds. */
+    skim->is_plain = skim->is_plain && answer->action == FOLD && (answer->flags & PLAIN);
+    if (!skim->is_plain) return hand_out_whole(skim);
+    if (length) {
+        if (!skim->has_whole) {
+            skim->whole = *answer;
+            skim->whole.group = 0;
+            skim->whole.watched = -1;
+            skim->whole.flags = PLAIN | (answer->flags & AWAITED);
+            skim->has_whole = true;
+        } else {
+            skim->whole.tally = answer->tally;
+            skim->whole.flags |= answer->flags & AWAITED;
+        }
+    }
+    skim->part_count++;
+    if (!last) {
+        skim->part = skim->part_end + 1;
+        return DONE;
+    }
+    skim->line_end = skim->part_end;
+    int result = skim->has_whole ? fold(skim, here(skim), &skim->whole, NULL) : DONE;
+    pass(skim);
+    return result;
+}
+
+/* Reads on until a part asks (ASKS) or the segment's own lines are done (DONE). */
 static int go_on(struct skim *skim) {
     while (skim->at < skim->own_end) {
-        look(skim, skim->buffer + skim->at, skim->buffer + skim->end);
+        look(skim, skim->buffer + skim->part, skim->buffer + skim->end);
         int result;
         if (skim->odd) {
-            result = hand_out(skim, here(skim), READ, 0, false);
+            result = hand_out_whole(skim);
         } else {
             skim->hash = hashed(skim->seed, skim->shape, skim->shape_length);
             const struct answer *answer = known_answer(skim);
-            if (!answer) {
-                skim->question = (struct question){skim->buffer + skim->at, skim->line_end - skim->at, skim->shape,
+            struct answer prose;
+            if (!answer && answer_of_prose(skim, &prose)) {
+                result = take_part(skim, &prose, NULL);
+            } else if (!answer) {
+                skim->question = (struct question){skim->buffer + skim->part, skim->part_end - skim->part, skim->shape,
                                                    skim->shape_length};
                 skim->asks = true;
                 return ASKS;
+            } else {
+                result = take_part(skim, answer, &skim->group_seen[answer - skim->answers]);
             }
-            result = follow(skim, here(skim), answer);
         }
         if (result) return result;
-        pass(skim);
     }
     return DONE;
 }
 
 /* Hands out what lies behind the segment and belongs to its last lines. */
-static int run_out(struct skim *skim) {
-    while (skim->at < skim->end && (skim->line <= skim->around_until || skim->line <= skim->reading_until)) {
-        const uint8_t *text = skim->buffer + skim->at;
-        const uint8_t *feed = memchr(text, '\n', skim->end - skim->at);
-        if (!feed) break;
-        skim->line_end = skim->at + (uint64_t)(feed - text);
-        uint32_t flags = skim->line <= skim->reading_until ? READ : AROUND_ONE;
-        if (put_record(skim, here(skim), flags, 0)) return NO_MEMORY;
+static int run_out(struct skim *skim, const uint32_t *touched, size_t touched_count) {
+    int64_t until = skim->around_until > skim->reading_until ? skim->around_until : skim->reading_until;
+    for (size_t n = 0; n < touched_count; n++)
+        if (skim->classes[touched[n]].reading_until > until) until = skim->classes[touched[n]].reading_until;
+    while (skim->at < skim->end && skim->line <= until) {
+        skim->line_end = feed_from(skim, skim->at);
+        if (skim->line_end == skim->end) break;
+        struct place place = here(skim);
+        bool is_read = skim->line <= skim->reading_until;
+        look(skim, skim->buffer + skim->at, skim->buffer + skim->end);
+        skim->hash = hashed(skim->seed, skim->shape, skim->shape_length);
+        const struct answer *answer = skim->odd ? NULL : known_answer(skim);
+        if (answer && answer->action == FOLD && answer->sayer && !is_full(skim)) {
+            skim->sayer_length =
+                put_key(skim, skim->sayer_key, skim->buffer + skim->at, skim->part_end - skim->at, answer->of_sayer);
+            struct class_ *sayer = sayer_of(skim, answer);
+            is_read = is_read || (sayer && sayer->segment == skim->segment && skim->line <= sayer->reading_until);
+            place.tally = answer->group ? 0 : answer->tally;
+        }
+        if (is_read || skim->line <= skim->around_until)
+            if (put_record(skim, place, is_read ? READ : AROUND_ONE, 0)) return NO_MEMORY;
         pass(skim);
     }
     return DONE;
@@ -571,7 +861,8 @@ static void look_back(struct skim *skim, uint64_t lead) {
         uint64_t start = end - 1;
         while (start > lead && skim->buffer[start - 1] != '\n') start--;
         if (start == lead && skim->base + (int64_t)lead > 0) break;
-        skim->before[(uint64_t)(line + AROUND) % AROUND] = (struct place){line, start, (uint32_t)(end - 1 - start), false};
+        skim->before[(uint64_t)(line + AROUND) % AROUND] =
+            (struct place){line, start, (uint32_t)(end - 1 - start), 0, 0, false};
         skim->before_count++;
         end = start;
     }
@@ -585,6 +876,8 @@ struct skim *skim_new(uint64_t seed, int32_t may_be_wide) {
     skim->seed = seed;
     skim->shapes = calloc(SLOTS, sizeof *skim->shapes);
     skim->class_slots = calloc(CLASS_SLOTS, sizeof *skim->class_slots);
+    skim->met = calloc(MET_SLOTS, sizeof *skim->met);
+    skim->prefixes = calloc(PREFIX_SLOTS, sizeof *skim->prefixes);
     look = look_plain;
 #if WIDE
     __builtin_cpu_init();
@@ -593,11 +886,70 @@ struct skim *skim_new(uint64_t seed, int32_t may_be_wide) {
         look = look_wide;
 #endif
     (void)may_be_wide;
-    if (skim->shapes && skim->class_slots) return skim;
+    if (skim->shapes && skim->class_slots && skim->met && skim->prefixes) return skim;
     free(skim->shapes);
     free(skim->class_slots);
+    free(skim->met);
+    free(skim->prefixes);
     free(skim);
     return NULL;
+}
+
+/* Takes the words, in lower case, each ended by a line feed: one automaton finds whether a text holds any of them. */
+int32_t skim_words(struct skim *skim, const uint8_t *words, uint64_t length) {
+    bool used[256] = {false};
+    for (uint64_t at = 0; at < length; at++)
+        if (words[at] != '\n') used[words[at]] = true;
+    skim->letter_count = 1;
+    for (unsigned letter = 0; letter < 256; letter++)
+        if (used[letter]) skim->letters[letter] = (uint8_t)skim->letter_count++;
+    for (unsigned letter = 'A'; letter <= 'Z'; letter++) skim->letters[letter] = skim->letters[letter | 0x20];
+    size_t most = length + 2, width = skim->letter_count;
+    uint32_t *states = calloc(most * width, sizeof *states), *fails = calloc(most, sizeof *fails);
+    uint32_t *queue = calloc(most, sizeof *queue);
+    bool *ends = calloc(most, sizeof *ends);
+    if (!states || !fails || !queue || !ends) {
+        free(states);
+        free(fails);
+        free(queue);
+        free(ends);
+        return NO_MEMORY;
+    }
+    uint32_t count = 1, state = 0;
+    for (uint64_t at = 0; at < length; at++) {
+        if (words[at] == '\n') {
+            if (state) ends[state] = true;
+            state = 0;
+            continue;
+        }
+        uint32_t *next = &states[state * width + skim->letters[words[at]]];
+        if (!*next) *next = count++;
+        state = *next;
+    }
+    size_t head = 0, tail = 0;
+    for (size_t letter = 0; letter < width; letter++)
+        if (states[letter]) queue[tail++] = states[letter];
+    while (head < tail) {
+        uint32_t from = queue[head++];
+        ends[from] = ends[from] || ends[fails[from]];
+        for (size_t letter = 0; letter < width; letter++) {
+            uint32_t *next = &states[from * width + letter];
+            uint32_t other = states[fails[from] * width + letter];
+            if (*next) {
+                fails[*next] = other;
+                queue[tail++] = *next;
+            } else {
+                *next = other;
+            }
+        }
+    }
+    free(fails);
+    free(queue);
+    free(skim->states);
+    free(skim->ends);
+    skim->states = states;
+    skim->ends = ends;
+    return DONE;
 }
 
 /* Lets go of all classes and of what was handed out; the shapes' answers stay. */
@@ -610,8 +962,10 @@ void skim_clear(struct skim *skim) {
         free(class_->kept);
     }
     skim->class_count = 0;
+    skim->overflowed = false;
     memset(skim->class_slots, 0, CLASS_SLOTS * sizeof *skim->class_slots);
-    skim->bytes.used = skim->records.used = skim->told.used = skim->touched.used = 0;
+    if (skim->group_seen) memset(skim->group_seen, 0, skim->shape_count * sizeof *skim->group_seen);
+    skim->bytes.used = skim->records.used = skim->told.used = skim->touched.used = skim->tallies.used = 0;
 }
 
 void skim_free(struct skim *skim) {
@@ -620,10 +974,16 @@ void skim_free(struct skim *skim) {
     free(skim->records.data);
     free(skim->told.data);
     free(skim->touched.data);
+    free(skim->tallies.data);
     free(skim->classes);
     free(skim->answers);
+    free(skim->group_seen);
     free(skim->shapes);
     free(skim->class_slots);
+    free(skim->met);
+    free(skim->prefixes);
+    free(skim->states);
+    free(skim->ends);
     free(skim);
 }
 
@@ -632,14 +992,16 @@ void skim_free(struct skim *skim) {
 int32_t skim_begin(struct skim *skim, const uint8_t *buffer, uint64_t start, uint64_t own_end, uint64_t end, int64_t base,
                    uint32_t segment) {
     skim->buffer = buffer;
-    skim->start = skim->at = start;
+    skim->start = skim->at = skim->part = start;
     skim->own_end = own_end;
     skim->end = end;
     skim->base = base;
     skim->segment = segment;
     skim->line = 0;
     skim->around_until = skim->reading_until = -1;
-    skim->boundary_seen = skim->asks = skim->is_out = false;
+    skim->boundary_seen = skim->asks = skim->is_out = skim->has_whole = false;
+    skim->is_plain = true;
+    skim->part_count = 0;
     skim->awaits = true;               /* for a line of the segment before */
     skim->before_count = 0;
     look_back(skim, 0);
@@ -650,9 +1012,14 @@ int32_t skim_begin(struct skim *skim, const uint8_t *buffer, uint64_t start, uin
 int32_t skim_answer(struct skim *skim, const struct answer *answer) {
     if (!skim->asks) return DONE;
     skim->asks = false;
-    if (!(answer->flags & ONCE) && remember(skim, answer)) return NO_MEMORY;
-    if (follow(skim, here(skim), answer)) return NO_MEMORY;
-    pass(skim);
+    bool *seen = NULL;
+    if (answer->prefix != ~(uint32_t)0) learn_prefix(skim, answer);
+    if (!(answer->flags & ONCE)) {
+        size_t before = skim->shape_count;
+        if (remember(skim, answer)) return NO_MEMORY;
+        if (skim->shape_count > before) seen = &skim->group_seen[before];
+    }
+    if (take_part(skim, answer, seen)) return NO_MEMORY;
     return go_on(skim);
 }
 
@@ -661,7 +1028,13 @@ const struct question *skim_question(const struct skim *skim) { return &skim->qu
 /* Ends the segment; returns how many lines it has, or NO_MEMORY. */
 int64_t skim_end(struct skim *skim) {
     int64_t lines = skim->line;
-    if (keep_lasts(skim) || run_out(skim)) return NO_MEMORY;
+    size_t count = skim->touched.used / sizeof(uint32_t);
+    uint32_t *touched = malloc(skim->touched.used + 1);
+    if (!touched) return NO_MEMORY;
+    if (count) memcpy(touched, skim->touched.data, skim->touched.used);
+    int result = run_out(skim, touched, count);
+    free(touched);
+    if (result || keep_lasts(skim)) return NO_MEMORY;
     return lines;
 }
 
@@ -680,7 +1053,7 @@ int32_t skim_tell(struct skim *skim) {
             struct record *record = text < 0 ? NULL : grown(&skim->records, sizeof *record);
             if (!record) return NO_MEMORY;
             *record = (struct record){kept->line, kept->offset, (uint64_t)text, kept->length, READ | LAST,
-                                      kept->segment, (uint32_t)n + 1};
+                                      kept->segment, (uint32_t)n + 1, kept->counted, kept->tally};
         }
     }
     return DONE;
@@ -689,6 +1062,10 @@ int32_t skim_tell(struct skim *skim) {
 /* How many bytes of lines were handed out since the last `skim_clear`. */
 uint64_t skim_held(const struct skim *skim) { return skim->bytes.used; }
 
+/* Whether there were more classes than are kept apart. */
+int32_t skim_overflowed(const struct skim *skim) { return skim->overflowed; }
+
 const uint8_t *skim_bytes(const struct skim *skim, uint64_t *used) { return *used = skim->bytes.used, skim->bytes.data; }
 const uint8_t *skim_records(const struct skim *skim, uint64_t *used) { return *used = skim->records.used, skim->records.data; }
 const uint8_t *skim_classes(const struct skim *skim, uint64_t *used) { return *used = skim->told.used, skim->told.data; }
+const uint8_t *skim_tallies(const struct skim *skim, uint64_t *used) { return *used = skim->tallies.used, skim->tallies.data; }

@@ -5,31 +5,20 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
+from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 
-from nccl_logscan.skim.told import Answer, Ask, Key, Told
+from nccl_logscan.skim.told import NO_PREFIX, Answer, Ask, Key, Tale, Told
 
 LIBRARY = Path(__file__).with_name("libskim.so")
 
 _NO_MEMORY, _ASKS = -1, 1
-_READ, _FIRST, _LAST, _CENTRE = 1, 4, 8, 16
-_RECORD = struct.Struct("=qqQIIII")
+_READ, _FIRST, _LAST, _CENTRE, _FIRST_OF_GROUP = 1, 4, 8, 16, 32
+_RECORD = struct.Struct("=qqQIIIIII")
 _CLASS = struct.Struct("=QQII")
-
-
-class _Answer(ctypes.Structure):
-    _fields_ = (
-        ("action", ctypes.c_uint32),
-        ("group", ctypes.c_uint32),
-        ("keyed", ctypes.c_uint64),
-        ("firsts", ctypes.c_uint32),
-        ("lasts", ctypes.c_uint32),
-        ("window", ctypes.c_uint32),
-        ("watched", ctypes.c_int32),
-        ("flags", ctypes.c_uint32),
-        ("unused", ctypes.c_uint32),
-    )
+_ANSWER = struct.Struct("=QQQIIIIIIIiII")
+_NOWHERE = 0xFFFFFFFF
 
 
 class _Question(ctypes.Structure):
@@ -56,12 +45,14 @@ def library() -> ctypes.CDLL | None:
     loaded.skim_clear.argtypes, loaded.skim_clear.restype = (skim,), None
     loaded.skim_begin.argtypes = (skim, skim, size, size, size, ctypes.c_int64, ctypes.c_uint32)
     loaded.skim_begin.restype = ctypes.c_int32
-    loaded.skim_answer.argtypes, loaded.skim_answer.restype = (skim, ctypes.POINTER(_Answer)), ctypes.c_int32
+    loaded.skim_answer.argtypes, loaded.skim_answer.restype = (skim, ctypes.c_char_p), ctypes.c_int32
+    loaded.skim_words.argtypes, loaded.skim_words.restype = (skim, ctypes.c_char_p, size), ctypes.c_int32
+    loaded.skim_overflowed.argtypes, loaded.skim_overflowed.restype = (skim,), ctypes.c_int32
     loaded.skim_question.argtypes, loaded.skim_question.restype = (skim,), ctypes.POINTER(_Question)
     loaded.skim_end.argtypes, loaded.skim_end.restype = (skim,), ctypes.c_int64
     loaded.skim_tell.argtypes, loaded.skim_tell.restype = (skim,), ctypes.c_int32
     loaded.skim_held.argtypes, loaded.skim_held.restype = (skim,), size
-    for name in ("skim_bytes", "skim_records", "skim_classes"):
+    for name in ("skim_bytes", "skim_records", "skim_classes", "skim_tallies"):
         function = getattr(loaded, name)
         function.argtypes, function.restype = (skim, ctypes.POINTER(size)), skim
     return loaded
@@ -93,6 +84,12 @@ class KernelSkimmer:
         held: int = self._library.skim_held(self._skim)
         return held
 
+    def learn_words(self, words: Collection[str]) -> None:
+        """See `Skimmer`."""
+        text = "".join(f"{word}\n" for word in sorted(words)).encode()
+        if self._library.skim_words(self._skim, text, len(text)) == _NO_MEMORY:
+            raise MemoryError
+
     def skim(self, buffer: bytearray, start: int, own_end: int, end: int, *, base: int, segment: int, ask: Ask) -> int:
         """See `Skimmer`."""
         library, skim = self._library, self._skim
@@ -102,39 +99,46 @@ class KernelSkimmer:
             question = library.skim_question(skim).contents
             text = ctypes.string_at(question.text, question.length)
             shape = ctypes.string_at(question.shape, question.shape_length) if question.shape_length else b""
-            result = library.skim_answer(skim, ctypes.byref(_answer(ask(text, shape))))
+            result = library.skim_answer(skim, _packed(ask(text, shape)))
         lines: int = library.skim_end(skim) if result != _NO_MEMORY else _NO_MEMORY
         if lines == _NO_MEMORY:
             raise MemoryError
         return lines
 
-    def tell(self) -> tuple[list[Told], dict[Key, int]]:
+    def tell(self) -> Tale:
         """See `Skimmer`."""
         if self._library.skim_tell(self._skim) == _NO_MEMORY:
             raise MemoryError
         text = self._handed("skim_bytes")
-        keys: list[Key] = []
-        counts: dict[Key, int] = {}
+        tale = Tale(overflowed=bool(self._library.skim_overflowed(self._skim)))
+        keys: list[Key | None] = [None]
         for count, at, length, group in _CLASS.iter_unpack(self._handed("skim_classes")):
             key = (group, text[at : at + length])
             keys.append(key)
-            counts[key] = count
-        told = [
-            Told(
-                segment,
-                line,
-                offset,
-                text[at : at + length],
-                bool(flags & _READ),
-                bool(flags & _FIRST),
-                bool(flags & _LAST),
-                bool(flags & _CENTRE),
-                keys[number - 1] if number else None,
+            tale.counts[key] = count
+        tale.tallies = dict(enumerate(memoryview(self._handed("skim_tallies")).cast("Q")))
+        for line, offset, at, length, flags, segment, chosen, counted, tally in _RECORD.iter_unpack(
+            self._handed("skim_records")
+        ):
+            is_group = bool(flags & _FIRST_OF_GROUP)
+            tale.lines.append(
+                Told(
+                    segment,
+                    line,
+                    offset,
+                    text[at : at + length],
+                    bool(flags & _READ),
+                    bool(flags & _FIRST),
+                    bool(flags & _LAST),
+                    is_group,
+                    bool(flags & _CENTRE),
+                    (chosen, b"") if is_group else keys[chosen],
+                    keys[counted],
+                    tally,
+                )
             )
-            for line, offset, at, length, flags, segment, number in _RECORD.iter_unpack(self._handed("skim_records"))
-        ]
         self._library.skim_clear(self._skim)
-        return told, counts
+        return tale
 
     def _handed(self, name: str) -> bytes:
         size = ctypes.c_uint64()
@@ -142,17 +146,28 @@ class KernelSkimmer:
         return ctypes.string_at(address, size.value) if size.value else b""
 
 
-def _answer(answer: Answer) -> _Answer:
-    flags = answer.around | answer.boundary << 1 | answer.speaks << 2 | answer.once << 3
-    flags |= answer.awaits << 4 | answer.awaited << 5
-    return _Answer(
-        answer.folds,
-        answer.group,
+def _packed(answer: Answer) -> bytes:
+    flags = (
+        answer.around
+        | answer.boundary << 1
+        | answer.once << 2
+        | answer.awaits << 3
+        | answer.awaited << 4
+        | answer.group_first << 5
+        | answer.plain << 6
+    )
+    return _ANSWER.pack(
         answer.keyed,
+        answer.of_sayer,
+        answer.changing,
+        answer.folds,
+        answer.tally,
+        answer.group,
+        answer.sayer,
         answer.firsts,
         answer.lasts,
         answer.window,
         answer.watched,
+        _NOWHERE if answer.prefix == NO_PREFIX else answer.prefix,
         flags,
-        0,
     )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
+from nccl_logscan.diagnosis.heed import words_heeded
 from nccl_logscan.diagnosis.matcher import Matcher
+from nccl_logscan.events.words import words_of_dialects
 from nccl_logscan.lines import Peeler
+from nccl_logscan.records import dataclass
 from nccl_logscan.skim.asking import Asker
 from nccl_logscan.skim.rounds import FileRounds, Round, StreamRounds
 from nccl_logscan.sources.limits import Limits
@@ -91,7 +93,8 @@ class Large:
         cutter = LineCutter(self._source.name, limits)
         for _, line in zip(range(_PRIMING), cutter.feed(head[:_PRIMING_BYTES]), strict=False):
             peeler.peel(line)
-        return Asker(self._source.name, peeler.twin(), matcher, listening)
+        words = frozenset({*words_of_dialects(), *matcher.words, *words_heeded(listening("log.text"))})
+        return Asker(self._source.name, peeler.twin(), matcher, listening, words)
 
     def _all_lines(self, blocks: Iterable[bytes], limits: Limits) -> Iterator[RawLine]:
         cutter = LineCutter(self._source.name, limits)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from nccl_logscan.position import Position
+from nccl_logscan.records import dataclass, field
 from nccl_logscan.skim.asking import Asker, Group
 from nccl_logscan.skim.kernel import KernelSkimmer, library
 from nccl_logscan.skim.plain import PlainSkimmer
@@ -33,27 +33,34 @@ _FEW_STEPS = (2, 6)
 
 
 class Passing(NamedTuple):
-    """A line of a round: to be read, or only standing around one that is. `key`: the class it was counted in."""
+    """A line of a round: to be read, or only standing around one that is. `counted`: the class it was counted in;
+    `tally`: what it was counted in, if in no class; 0: nothing.
+    """
 
     raw: RawLine
     is_read: bool
-    key: Key | None
+    counted: Key | None
+    tally: int
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """Lines in their order; how many lines the classes have, those in `lines` among them; and what all lines were.
+    """Lines in their order; how many lines the classes and tallies have, those in `lines` among them.
 
-    `cutter` counts what was odd about the lines that have passed. `size`: bytes from the start of the input to the end of
-    the round; `line_count`: lines of the round.
+    `groups` and `tallies` say what they are of. `cutter` counts what was odd about the lines that have passed. `size`:
+    bytes from the start of the input to the end of the round; `line_count`: lines of the round. `overflowed`: lines of
+    some classes were only counted.
     """
 
     lines: Iterable[Passing]
     cutter: LineCutter
     counts: Mapping[Key, int]
+    tally_counts: Mapping[int, int]
     groups: Mapping[int, Group]
+    tallies: Mapping[int, str]
     line_count: int
     size: int
+    overflowed: bool
 
 
 @dataclass(slots=True)
@@ -71,9 +78,11 @@ class _Batch:
             self.giants[window.segment] = window.giant
 
 
-def skimmer() -> Skimmer:
+def skimmer(words: Collection[str]) -> Skimmer:
     """Return the fastest skimmer there is."""
-    return KernelSkimmer() if library() is not None else PlainSkimmer()
+    skimming: Skimmer = KernelSkimmer() if library() is not None else PlainSkimmer()
+    skimming.learn_words(words)
+    return skimming
 
 
 class FileRounds:
@@ -93,7 +102,8 @@ class FileRounds:
         try:
             size = os.fstat(descriptor).st_size
             workers = [
-                (skimmer(), FileWindows(descriptor, size, self._name, self._limits)) for _ in range(self._threads)
+                (skimmer(self._asker.words), FileWindows(descriptor, size, self._name, self._limits))
+                for _ in range(self._threads)
             ]
             segments = -(-size // SEGMENT)
             batch = _Batch()
@@ -135,7 +145,7 @@ class StreamRounds:
 
     def __iter__(self) -> Iterator[Round]:
         """Yield the rounds in order."""
-        skimming, batch, size = skimmer(), _Batch(), 0
+        skimming, batch, size = skimmer(self._asker.words), _Batch(), 0
         done = 0
         for window in self._windows:
             if window.segment // BATCH > done // BATCH and skimming.held > HELD:
@@ -166,6 +176,7 @@ class _Merging:
         self._name = name
         self._limits = limits
         self._groups = asker.groups
+        self._tallies = asker.tallies
         self._lines = 0
 
     def round(self, skimmers: Iterable[Skimmer], batch: _Batch, size: int) -> Round:
@@ -176,15 +187,26 @@ class _Merging:
             first_lines[segment] = self._lines + 1
             self._lines += batch.line_counts[segment]
         told: list[Told] = []
-        counts: dict[Key, int] = defaultdict(int)
+        counts: Counter[Key] = Counter()
+        tally_counts: Counter[int] = Counter()
+        overflowed = False
         for skimming in skimmers:
-            lines, classes = skimming.tell()
-            told.extend(lines)
-            for key, times in classes.items():
-                counts[key] += times
+            tale = skimming.tell()
+            told.extend(tale.lines)
+            counts.update(tale.counts)
+            tally_counts.update(tale.tallies)
+            overflowed = overflowed or tale.overflowed
         cutter = LineCutter(self._name, self._limits)
         return Round(
-            self._in_order(told, batch, first_lines, cutter), cutter, counts, self._groups, self._lines - begun, size
+            self._in_order(told, batch, first_lines, cutter),
+            cutter,
+            counts,
+            tally_counts,
+            self._groups,
+            self._tallies,
+            self._lines - begun,
+            size,
+            overflowed,
         )
 
     def _in_order(
@@ -196,9 +218,10 @@ class _Merging:
         chosen = _chosen(told, self._groups, first_lines)
         for place, line in enumerate(told):
             number = first_lines[line.segment] + line.line
-            if line.is_read and (place in chosen or not (line.is_first or line.is_last)):
+            is_of_class = line.is_first or line.is_last or line.is_first_of_group
+            if line.is_read and (place in chosen or not is_of_class):
                 known = read.get(number)
-                read[number] = line if known is None or line.key is not None else known
+                read[number] = line if known is None or known.counted is None else known
                 if line.is_centre:
                     centres.add(number)
             else:
@@ -211,22 +234,28 @@ class _Merging:
             if giant is not None:
                 cutter.replaced += giant.replaced
                 cutter.cut_lines += giant.cut > 0
-                yield Passing(giant._replace(at=Position(self._name, number, giant.at.offset)), True, None)
+                yield Passing(giant._replace(at=Position(self._name, number, giant.at.offset)), True, None, 0)
                 continue
             line = read.get(number) or around[number]
             raw = cutter.line_at(Position(self._name, number, line.offset), line.text)
-            yield Passing(raw, number in read, line.key)
+            yield Passing(raw, number in read, line.counted, line.tally)
 
 
 def _chosen(told: list[Told], groups: Mapping[int, Group], first_lines: Mapping[int, int]) -> set[int]:
     """Return the places in `told` of the lines that are the first and last of their classes among all skimmers'."""
     firsts: dict[Key, list[tuple[int, int]]] = defaultdict(list)
     lasts: dict[Key, list[tuple[int, int]]] = defaultdict(list)
+    of_groups: dict[Key, tuple[int, int]] = {}
     for place, line in enumerate(told):
-        if line.key is not None and (line.is_first or line.is_last):
-            number = first_lines[line.segment] + line.line
-            (firsts if line.is_first else lasts)[line.key].append((number, place))
-    chosen: set[int] = set()
+        key = line.chosen
+        if key is None:
+            continue
+        numbered = (first_lines[line.segment] + line.line, place)
+        if line.is_first_of_group:
+            of_groups[key] = min(numbered, of_groups.get(key, numbered))
+        else:
+            (firsts if line.is_first else lasts)[key].append(numbered)
+    chosen = {place for _, place in of_groups.values()}
     steps = sorted(min(of_key)[0] for key, of_key in firsts.items() if groups[key[0]].kind == "train.step")
     last_sayer = steps[_SAYERS_OF_STEPS] if len(steps) > _SAYERS_OF_STEPS else None
     for key, of_key in firsts.items():

@@ -56,6 +56,8 @@ class Actors:
     names: ClassVar[tuple[str, ...]] = ("ray-worker-ended",)
     kinds: ClassVar[frozenset[str]] = _TROUBLE | _OF_THE_DRIVER | {"log.text", "nccl.warn", "nccl.info", "nccl.network"}
 
+    heeded: ClassVar[frozenset[str]] = frozenset({"pid:", "ip:"})
+
     def __init__(self) -> None:
         self._reports: list[_Report] = []
         self._open: dict[str, _Report] = {}

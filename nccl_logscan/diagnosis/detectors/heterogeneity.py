@@ -55,6 +55,8 @@ class Heterogeneity:
     )
     kinds: ClassVar[frozenset[str]] = FACT_KINDS | {"nccl.init"}
 
+    heeded: ClassVar[frozenset[str]] = frozenset({"nvidia", "driver version"})
+
     def __init__(self) -> None:
         self._comparison = Comparison()
         self._excerpts: dict[tuple[str, str], tuple[Excerpt, int]] = {}

@@ -99,10 +99,10 @@ class LossScales:
         self._scalers: dict[Who, _Scaler] = {}
 
     def heeds(self, event: Event) -> Heed:
-        """See `Heed`: every scale and every count of skipped steps, since it is their course that tells."""
+        """See `Heed`: the course of scales and of counts of skipped steps."""
         assert isinstance(event, TrainStep)
         told = (event.loss_scale, event.skipped, event.skipped_lately)
-        return Heed.SAYER if all(number is None for number in told) else Heed.LINE
+        return Heed.SAYER if all(number is None for number in told) else Heed.CHANGES
 
     def feed(self, event: Event, site: Site) -> None:
         """Take in an overflow or a step."""

@@ -96,6 +96,8 @@ class Benchmark:
     names: ClassVar[tuple[str, ...]] = ("benchmark-stalled",)
     kinds: ClassVar[frozenset[str]] = frozenset({"log.text", "nccl.channel"})
 
+    heeded: ClassVar[frozenset[str]] = frozenset({"(elements)"})
+
     def __init__(self) -> None:
         self._head: tuple[Excerpt, int] | None = None
         self._rows = 0

@@ -16,7 +16,7 @@ from nccl_logscan.diagnosis.excerpts import Site
 from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.diagnosis.heed import Heed
 from nccl_logscan.diagnosis.pairs import Pair, Vote, bad_end, pairs_of, with_hosts
-from nccl_logscan.diagnosis.routes import Routes
+from nccl_logscan.diagnosis.routes import ProcessChannels, Routes
 from nccl_logscan.diagnosis.sayer import who
 from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event, NcclChannel, NcclNetwork, NcclTrail
@@ -98,6 +98,10 @@ class Transfers:
             self._trail(event)
         else:
             self._failed(event, site)
+
+    def learn_unread(self, channels: ProcessChannels) -> None:
+        """Learn where to ask for channels of which not every line was read."""
+        self._routes.learn_unread(channels)
 
     def _informed(self, event: Event, site: Site) -> None:
         if event.message.startswith("NET"):

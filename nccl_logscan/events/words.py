@@ -1,0 +1,59 @@
+"""The words of which every line holds one that any dialect may know, or that may be torn.
+
+What a gate asks for is proved from its expressions. What the dialects ask of a line without a gate is listed here; a
+test holds the list to every line and every wording that is shipped.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from nccl_logscan.events.dialects import (  # noqa: F401 - each makes its gates
+    cuda,
+    horovod,
+    jax,
+    kernel,
+    kubernetes,
+    loss_scaler,
+    mpi,
+    nccl,
+    nccl_plugin,
+    nvidia_smi,
+    process,
+    python_traceback,
+    ras,
+    ray,
+    rdma_tools,
+    slurm,
+    torch_elastic,
+    torch_process_group,
+    torch_store,
+    training,
+)
+from nccl_logscan.gate import Gate
+
+_WITHOUT_GATES = frozenset(
+    {
+        # c10 and other C++ logs, NCCL, plugins
+        "pp:", ".h:", ".cc:", ".cu:", "nccl", "sharp", "coll]", "[c10d]",
+        # torchrun
+        "root cause", "failures:", "failed (exitcode", "torch", "signal sig",
+        # process groups and stores
+        "ollective", "arrier", "across ranks", "best knowledge", "taking the entire process down", "socket", "store",
+        # tracebacks, exceptions and warnings
+        "traceback", "exception", "error", "interrupt", "systemexit", "timeout", "killed", "expired", "exit", 'file "',
+        "what():", "terminate called", "ray::", "-- process ", "warning: ", "during handling",
+        # Ray's daemons
+        "raylet", "gcs_server", "autoscaler",
+        # what begins a line in the middle of another one, and what Ray puts at the end of one
+        "]:", " | ", "]<std", " torch/", "across cluster]",
+    }
+)  # fmt: skip
+
+
+@cache
+def words_of_dialects() -> frozenset[str]:
+    """Return the words, in lower case: a line without any of them is text to every dialect, by itself."""
+    gated = (text.lower() for gate in Gate.known() for text in gate.needed.texts)
+    heads = (head.strip().lower() for kind in (ras, nvidia_smi, rdma_tools) for head in kind.HEADS)
+    return frozenset({*gated, *heads, *_WITHOUT_GATES})
