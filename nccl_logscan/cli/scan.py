@@ -16,7 +16,7 @@ from nccl_logscan.errors import InputError, OutputError
 from nccl_logscan.pipeline import Options, scan
 from nccl_logscan.report.view import ReportView, build_view
 from nccl_logscan.report.write import write_atomically
-from nccl_logscan.sources import STDIN
+from nccl_logscan.sources import STDIN, is_url, shown
 from nccl_logscan.taxonomy import Category
 
 _SUFFIX = {"html": ".html", "json": ".json", "text": ".txt"}
@@ -70,8 +70,8 @@ def scan_command(
 ) -> int:
     """Scan logs as one job and say what failed first, where, and what to change.
 
-    LOG is a file, a folder, a pattern or - for standard input; plain, gzip, zstd, xz, bz2 or a tar archive. Several are
-    taken as one job: one file a rank or a node.
+    LOG is a file, a folder, a pattern, a URL of these (s3://, gs://, hdfs://, https://) or - for standard input; plain,
+    gzip, zstd, xz, bz2 or a tar archive. Several are taken as one job: one file a rank or a node.
     """
     form = form or _form_of(output)
     place = None if output == "-" else _place(output, (*logs, *configs), form)
@@ -135,7 +135,7 @@ def _stem(log: str) -> str:
     """logs/trainer.log.gz → trainer; - → stdin."""
     if log == "-":
         return "stdin"
-    name = Path(log).resolve().name if log in {".", ".."} else Path(log).name
+    name = Path(log).resolve().name if log in {".", ".."} else Path(shown(log) if is_url(log) else log).name
     plain = name.split(".", maxsplit=1)[0]
     return "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in plain) or "report"
 
