@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
@@ -180,20 +180,17 @@ def _torn(error: Exception) -> EarlyEnd:
 def _up_to(stream: BinaryIO, size: int) -> bytes:
     """Return the first bytes; fewer at the end, also where it comes early: that is told when all is read."""
     pieces: list[bytes] = []
-    try:
+    with suppress(EarlyEnd), _told(_torn):
         while size > 0 and (block := stream.read(size)):
             size -= len(block)
             pieces.append(block)
-    except Exception:
-        if not pieces:
-            raise
     return b"".join(pieces)
 
 
 def _unreadable(name: str, error: Exception) -> InputError:
     return InputError(
         f"{name} cannot be read: {_reason(error)}",
-        hint="check the address, and that this machine has what its library logs in with (variables, configuration files)",
+        hint="check the address, and that its library finds what to log in with (its variables, its configuration)",
     )
 
 

@@ -5,6 +5,7 @@ import http.server
 import io
 import sys
 import threading
+import time
 import zipfile
 from functools import partial
 
@@ -50,6 +51,7 @@ class Handler(http.server.SimpleHTTPRequestHandler):
             self.end_headers()
             self.wfile.write(LOG)
             self.wfile.flush()
+            time.sleep(0.2)  # what came is lost to aiohttp's reader when it learns of the end before it was asked
             self.connection.close()
         else:
             super().do_GET()
