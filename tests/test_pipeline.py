@@ -15,7 +15,7 @@ from nccl_logscan.diagnosis.job import JobFacts
 from nccl_logscan.diagnosis.timeline import Timeline
 from nccl_logscan.errors import InputError
 from nccl_logscan.events.model import EVENT_TYPES
-from nccl_logscan.pipeline import Options, _Run, scan, scan_text
+from nccl_logscan.pipeline import Options, Run, scan, scan_text
 from nccl_logscan.rulebook.load import builtin_rulebook, load_rulebook
 from nccl_logscan.sources import Limits
 
@@ -224,7 +224,7 @@ def test_a_listener_asks_only_for_kinds_that_there_are(listener):
 
 @pytest.mark.parametrize("kind", EVENT_TYPES)
 def test_an_event_goes_to_those_who_asked_for_its_kind_and_to_those_who_asked_for_all(kind):
-    run = _Run(builtin_rulebook())
+    run = Run(builtin_rulebook())
     asked = {type(listen.__self__) for listen in run._listening(kind)}
 
     assert asked == {listener for listener in LISTENERS if kind in listener.kinds or not listener.kinds}

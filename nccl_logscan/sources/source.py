@@ -62,7 +62,7 @@ class Source:
         self.bytes_read = 0
         self.disk_read = 0
         self._blocks = blocks
-        self._limits = limits
+        self.limits = limits
         self._kind = kind
         self._is_live = is_live
         self._begun: Iterator[bytes] | None = None
@@ -104,15 +104,19 @@ class Source:
         A byte order mark of UTF-8 is among them. Never raises: whatever ends the reading is told in `note`. The lines
         in the blocks are not counted; whoever cuts them says with `count` what they were.
         """
-        self._begin()
+        self.begin()
         try:
             yield from filter(None, as_utf8(self._text()))
         except EarlyEnd as end:
             self.note = str(end)
         except OSError as error:
-            self.note = f"could not be read to its end: {reason_of(error)}"
+            self.end_early(error)
         if self.note is None and self.bytes_read == 0:
             self.note = "is empty"
+
+    def end_early(self, error: OSError) -> None:
+        """Say in `note` what ended the reading of ranges of `path`."""
+        self.note = f"could not be read to its end: {reason_of(error)}"
 
     def count(self, *, lines: int, replaced: int = 0, cut_lines: int = 0, bytes_read: int = 0) -> None:
         """Add what a reader of `blocks()`, or of ranges of `path`, found; only the latter has bytes to add."""
@@ -130,10 +134,10 @@ class Source:
         Never raises: what was read is returned, and whatever ended the reading early is told in `note`. A pipe's bytes
         are given once, by this or by `lines()`.
         """
-        self._begin()
-        most, what = self._limits.dump_bytes, "dump"
+        self.begin()
+        most, what = self.limits.dump_bytes, "dump"
         if self.kind is Kind.CONFIG:
-            most, what = self._limits.config_bytes, "configuration file"
+            most, what = self.limits.config_bytes, "configuration file"
         pieces: list[bytes] = []
         try:
             for block in self._opened()[0]:
@@ -150,10 +154,11 @@ class Source:
             self.note = "is empty"
         return b"".join(pieces)
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
+        """Set all counters to naught: a reading begins."""
         self.note = None
         self.bytes_read = self.disk_read = 0
-        self._cutter = LineCutter(self.name, self._limits)
+        self._cutter = LineCutter(self.name, self.limits)
         self._counted = _Counted()
 
     def _opened(self) -> tuple[Iterator[bytes], bytes]:
@@ -176,8 +181,8 @@ class Source:
 
     def _unpacked(self) -> Iterator[bytes]:
         if self._is_live:
-            return unpacked(self._blocks(self._count_disk), self._limits)
-        return unpacked_ahead(self._blocks, self._limits)(self._count_disk)
+            return unpacked(self._blocks(self._count_disk), self.limits)
+        return unpacked_ahead(self._blocks, self.limits)(self._count_disk)
 
     def _count_disk(self, size: int) -> None:
         self.disk_read += size
