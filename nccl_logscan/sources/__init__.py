@@ -5,9 +5,9 @@ from nccl_logscan.sources.kind import Kind, kind_of
 from nccl_logscan.sources.limits import Limits
 from nccl_logscan.sources.natural import natural
 from nccl_logscan.sources.raw import RawLine
-from nccl_logscan.sources.remote import is_url, shown
 from nccl_logscan.sources.source import Source
 from nccl_logscan.sources.text import CUT_MARK, cut_lines
+from nccl_logscan.sources.urls import is_url, shown
 
 __all__ = [
     "CUT_MARK",

@@ -17,6 +17,7 @@ from typing import BinaryIO, Protocol
 
 from nccl_logscan.sources.ends import PIECE, EarlyEnd
 from nccl_logscan.sources.feed import Feed
+from nccl_logscan.sources.magics import looks_like_zip
 from nccl_logscan.sources.streams import crc32, read_deflated
 
 _BLOCK = 512
@@ -45,19 +46,6 @@ class Member:
     number: int
     name: str
     size: int
-
-
-def looks_like_tar(head: bytes) -> bool:
-    """Tell by the first 512 bytes; the header's own check sum decides, so no text is mistaken for one."""
-    try:
-        return bool(tarfile.TarInfo.frombuf(head[:_BLOCK], "utf-8", "surrogateescape").name)
-    except (tarfile.TarError, ValueError):
-        return False
-
-
-def looks_like_zip(head: bytes) -> bool:
-    """Tell by the first bytes."""
-    return head.startswith(b"PK\x03\x04")
 
 
 class TarReader:

@@ -13,8 +13,8 @@ from nccl_logscan.sources.files import STDIN, file_blocks
 from nccl_logscan.sources.kind import CONFIG_SUFFIXES, Kind, kind_of
 from nccl_logscan.sources.limits import Limits
 from nccl_logscan.sources.natural import natural
-from nccl_logscan.sources.remote import is_url
 from nccl_logscan.sources.source import DEFAULTS, Source, reason_of
+from nccl_logscan.sources.urls import is_url
 
 _ENTRIES = 2_000
 _HEAD = 8_192

@@ -9,23 +9,21 @@ import stat
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from nccl_logscan.errors import InputError
 from nccl_logscan.sources.ahead import Blocks
-from nccl_logscan.sources.archive import (
-    looks_like_tar,
-    looks_like_zip,
-)
 from nccl_logscan.sources.ends import PIECE
 from nccl_logscan.sources.kind import Kind, kind_of
 from nccl_logscan.sources.limits import Limits
-from nccl_logscan.sources.magics import compression_of
-from nccl_logscan.sources.members import plain_tar_sources, tar_sources, zip_sources
+from nccl_logscan.sources.magics import compression_of, looks_like_tar, looks_like_zip
 from nccl_logscan.sources.natural import natural
-from nccl_logscan.sources.remote import RemoteFile, is_url, remote_files
 from nccl_logscan.sources.source import DEFAULTS, SAMPLE, Source, peeked, reason_of, unpacked
 from nccl_logscan.sources.text import is_utf8_text
+from nccl_logscan.sources.urls import is_url
+
+if TYPE_CHECKING:
+    from nccl_logscan.sources.remote import RemoteFile
 
 STDIN = "-"
 
@@ -81,6 +79,8 @@ def open_sources(paths: Sequence[str], *, limits: Limits = DEFAULTS, stdin: Bina
                 sources.extend(_stream_sources(stdin, limits))
             continue
         if is_url(given):
+            from nccl_logscan.sources.remote import remote_files  # noqa: PLC0415 - for those who have a URL
+
             for file in remote_files(given):
                 if file.identity not in seen:
                     seen.add(file.identity)
@@ -177,8 +177,12 @@ def _sources_of(path: Path, name: str, limits: Limits) -> list[Source]:
     except OSError as error:
         raise _unreadable(name, error) from error
     if looks_like_zip(start):
+        from nccl_logscan.sources.members import zip_sources  # noqa: PLC0415 - 10 ms, for those who have an archive
+
         return zip_sources(lambda: path.open("rb"), name, limits)
     if looks_like_tar(start):
+        from nccl_logscan.sources.members import plain_tar_sources  # noqa: PLC0415 - as above
+
         return plain_tar_sources(path, name, limits)
     return _told_by(start, _Input(name, file_blocks(path), state.st_size, path), limits)
 
@@ -186,6 +190,8 @@ def _sources_of(path: Path, name: str, limits: Limits) -> list[Source]:
 def _remote_sources(file: RemoteFile, limits: Limits) -> list[Source]:
     start = file.head(SAMPLE)
     if looks_like_zip(start):
+        from nccl_logscan.sources.members import zip_sources  # noqa: PLC0415 - as above
+
         return zip_sources(lambda: file.open(seekable=True), file.name, limits)
     return _told_by(start, _Input(file.name, file.blocks(), file.size), limits)
 
@@ -207,6 +213,8 @@ def _told_by(start: bytes, given: _Input, limits: Limits) -> list[Source]:
         # A block of bz2 gives nothing before all of its 900 kB are there.
         _, head = peeked(unpacked(given.blocks(lambda _: None), limits))
     if looks_like_tar(head):
+        from nccl_logscan.sources.members import tar_sources  # noqa: PLC0415 - as above
+
         return tar_sources(given.blocks, given.name, limits)
     kind = kind_of(head, given.name)
     is_plain = compression_of(start) is None and kind is not Kind.FLIGHT_RECORDER and is_utf8_text(head)

@@ -17,13 +17,11 @@ from nccl_logscan.errors import InputError
 from nccl_logscan.sources.ahead import Blocks, read_ahead
 from nccl_logscan.sources.ends import PIECE, EarlyEnd
 from nccl_logscan.sources.natural import natural
+from nccl_logscan.sources.urls import QUERY, URL, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_URL = re.compile(r"(?:[a-z][a-z0-9+.-]+::)*([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
-_LOGIN = re.compile(r"(?<=://)[^/?#]*@")
-_QUERY = re.compile(r"\?[^?]*=.*|#.*", re.DOTALL)
 _PATTERN = re.compile(r"[*\[]|\?(?!.*=)")
 # What may be a secret in a library's message: URLs, assignments, long words with a digit or in capitals alone.
 _UNSAFE = re.compile(r"\S*(?:://|[?&]\S*=)\S*|\S*=\S+|(?=\S*\d)[^\s:,;()']{16,}|\b[A-Z0-9]{16,}")
@@ -74,16 +72,6 @@ class RemoteFile:
         return cast("BinaryIO", self._files.open(self._path, "rb", block_size=_READ_SIZE, cache_type="readahead"))
 
 
-def is_url(given: str) -> bool:
-    """Tell a URL from a path."""
-    return _URL.match(given) is not None
-
-
-def shown(url: str) -> str:
-    """Return a URL without its login and its query."""
-    return _QUERY.sub("", _LOGIN.sub("", url))
-
-
 def remote_files(url: str) -> list[RemoteFile]:
     """Return the files that a URL names: one, all below a folder, or those that match a pattern, rank2 before rank10.
 
@@ -112,7 +100,7 @@ def _file_system(url: str, name: str) -> tuple[Any, str]:
             f"{name} lies elsewhere, and what reads such addresses is not installed",
             hint="pip install 'nccl-logscan[remote]'",
         ) from None
-    match = _URL.match(url)
+    match = URL.match(url)
     try:
         options = _web_options() if match and match[1].lower() in _WEB else {}
         with _told(partial(_unreadable, name), but=ImportError):
@@ -134,7 +122,7 @@ def _web_options() -> dict[str, object]:
 
 def _found(files: Any, path: str, url: str) -> Mapping[str, int | None]:
     """Return the paths that a URL names, with their sizes as far as known."""
-    if _is_web(files) and not path.endswith("/") and not _PATTERN.search(_QUERY.sub("", url)):
+    if _is_web(files) and not path.endswith("/") and not _PATTERN.search(QUERY.sub("", url)):
         return {path: None}
     if _PATTERN.search(path) and not files.exists(path):
         matches = cast("dict[str, dict[str, Any]]", files.glob(path, detail=True))

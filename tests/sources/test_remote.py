@@ -15,7 +15,7 @@ from archives import tar
 
 from nccl_logscan.errors import InputError
 from nccl_logscan.sources import open_sources
-from nccl_logscan.sources.remote import is_url, shown
+from nccl_logscan.sources.urls import is_url, shown
 
 fsspec = pytest.importorskip("fsspec", exc_type=ImportError)
 LOG = b"vm:1:2 [0] NCCL INFO Using network IB\n" * 1000
