@@ -58,7 +58,7 @@ def scan_command(
 ) -> int:
     """Scan logs as one job and say what failed first, where, and what to change.
 
-    LOG is a file, a folder, a pattern or - for standard input; plain, gzip, zstd, xz, bz2 or a tar archive. Several are
-    taken as one job: one file a rank or a node.
+    LOG is a file, a folder, a pattern, a URL of these (s3://, gs://, hdfs://, https://) or - for standard input; plain,
+    gzip, zstd, xz, bz2 or a tar archive. Several are taken as one job: one file a rank or a node.
     """
     return run_scan(logs, form, output, configs, folders, exit_zero=exit_zero, verbose=verbose, quiet=quiet)

@@ -20,7 +20,7 @@ from nccl_logscan.report.write import write_atomically
 from nccl_logscan.rulebook.load import builtin_rulebook, load_rulebook
 from nccl_logscan.rulebook.rule import Rulebook
 from nccl_logscan.rulebook.where import builtin_rules
-from nccl_logscan.sources import STDIN
+from nccl_logscan.sources import STDIN, is_url, shown
 from nccl_logscan.taxonomy import Category
 
 SUFFIX = {"html": ".html", "json": ".json", "text": ".txt"}
@@ -109,7 +109,7 @@ def _stem(log: str) -> str:
     """logs/trainer.log.gz → trainer; - → stdin."""
     if log == "-":
         return "stdin"
-    name = Path(log).resolve().name if log in {".", ".."} else Path(log).name
+    name = Path(log).resolve().name if log in {".", ".."} else Path(shown(log) if is_url(log) else log).name
     plain = name.split(".", maxsplit=1)[0]
     return "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in plain) or "report"
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
-from itertools import islice
-from queue import Empty, Queue
+from typing import TYPE_CHECKING
 
 from nccl_logscan.sources.joined import joined
+
+if TYPE_CHECKING:
+    from queue import Queue
 
 _BEFORE_A_THREAD = 2
 _AHEAD = 4
@@ -26,8 +27,11 @@ def read_ahead(blocks: Blocks) -> Blocks:
     def ahead(took: Callable[[int], None]) -> Iterator[bytes]:
         taken = _Taken()
         made = joined(blocks(taken.add))
-        for block in islice(made, _BEFORE_A_THREAD):
+        for _ in range(_BEFORE_A_THREAD):
+            block = next(made, b"")
             took(taken.since())
+            if not block:
+                return
             yield block
         thread = _Ahead(made, taken)
         try:
@@ -60,6 +64,9 @@ class _Ahead:
     """The thread: puts each block, with what was taken for it, in a short queue."""
 
     def __init__(self, made: Iterator[bytes], taken: _Taken) -> None:
+        import threading  # noqa: PLC0415 - with queue 4 ms, for those who have a long log
+        from queue import Queue  # noqa: PLC0415 - as above
+
         self._queue: Queue[tuple[int, bytes | BaseException | None]] = Queue(_AHEAD)
         self._left = threading.Event()
         # A daemon, since who waits for its blocks may be gone while it waits for a disk.
@@ -79,6 +86,8 @@ class _Ahead:
 
     def leave(self) -> None:
         """Have the thread end at its next block, by making room in the queue for it."""
+        from queue import Empty  # noqa: PLC0415 - as above
+
         self._left.set()
         try:
             while True:

@@ -5,7 +5,9 @@ Only plain files count: links, devices, sparse files and folders are passed over
 
 from __future__ import annotations
 
+import os
 import stat
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -14,20 +16,27 @@ from dataclasses import dataclass
 from typing import BinaryIO, Protocol
 
 from nccl_logscan.sources.ends import PIECE, EarlyEnd
+from nccl_logscan.sources.feed import Feed
+from nccl_logscan.sources.magics import looks_like_zip
+from nccl_logscan.sources.streams import crc32, read_deflated
 
 _BLOCK = 512
+_LOCAL_HEADER = 30
+_ENCRYPTED = 1
 _NAME_LIMIT = 1 << 16
-_CUT_OFF = "ends in the middle of the archive; what it holds was read"
+CUT_OFF = "ends in the middle of the archive; what it holds was read"
 _PLAIN_FILES = frozenset({tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.CONTTYPE})
 _LONG_NAME, _PAX_HEADER = tarfile.GNUTYPE_LONGNAME, tarfile.XHDTYPE
 
 
 class Reader(Protocol):
-    """Gives up to `size` next bytes of a stream; fewer only at its end."""
+    """The bytes of a stream, in order."""
 
     def read(self, size: int, /) -> bytes:
-        """Return the next bytes."""
-        ...
+        """Return up to `size` next bytes; fewer only at the end."""
+
+    def skip(self, size: int, /) -> bool:
+        """Pass over the next bytes; return whether they were all there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +46,6 @@ class Member:
     number: int
     name: str
     size: int
-
-
-def looks_like_tar(head: bytes) -> bool:
-    """Tell by the first 512 bytes; the header's own check sum decides, so no text is mistaken for one."""
-    try:
-        return bool(tarfile.TarInfo.frombuf(head[:_BLOCK], "utf-8", "surrogateescape").name)
-    except (tarfile.TarError, ValueError):
-        return False
-
-
-def looks_like_zip(head: bytes) -> bool:
-    """Tell by the first bytes."""
-    return head.startswith(b"PK\x03\x04")
 
 
 class TarReader:
@@ -85,7 +81,7 @@ class TarReader:
         wanted = min(size, self._left)
         piece = self._stream.read(wanted) if wanted else b""
         if wanted and not piece:
-            raise EarlyEnd(_CUT_OFF)
+            raise EarlyEnd(CUT_OFF)
         self._left -= len(piece)
         return piece
 
@@ -107,11 +103,8 @@ class TarReader:
         return _pax_path(block)
 
     def _skip(self, size: int) -> None:
-        while size > 0:
-            piece = self._stream.read(min(size, PIECE))
-            if not piece:
-                raise EarlyEnd(_CUT_OFF)
-            size -= len(piece)
+        if not self._stream.skip(size):
+            raise EarlyEnd(CUT_OFF)
         self._left = self._padding = 0
 
 
@@ -141,8 +134,33 @@ def zip_members(file: BinaryIO) -> list[tuple[zipfile.ZipInfo, Member]]:
 def read_zip_member(file: BinaryIO, entry: zipfile.ZipInfo) -> Iterator[bytes]:
     """Yield one member's bytes; EarlyEnd where it is damaged, encrypted or packed in a way zip readers lack."""
     try:
+        if entry.compress_type == zipfile.ZIP_DEFLATED and not entry.flag_bits & _ENCRYPTED:
+            yield from _inflated(file, entry)
+            return
         with zipfile.ZipFile(file) as archive, archive.open(entry) as member:
             while piece := member.read(PIECE):
                 yield piece
     except (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, NotImplementedError, RuntimeError) as error:
         raise EarlyEnd(f"cannot be unpacked further ({error})") from error
+
+
+def _inflated(file: BinaryIO, entry: zipfile.ZipInfo) -> Iterator[bytes]:
+    """Yield a deflated member at the speed of isal, without reading the archive's directory again for each."""
+    file.seek(entry.header_offset)
+    header = file.read(_LOCAL_HEADER)
+    if len(header) < _LOCAL_HEADER or not looks_like_zip(header):
+        raise zipfile.BadZipFile("no member begins where the directory says")
+    # APPNOTE.TXT 4.3.7: the lengths of the name and of the extra field, which may differ from the directory's.
+    file.seek(sum(struct.unpack("<HH", header[26:30])), os.SEEK_CUR)
+    check = 0
+    for piece in read_deflated(Feed(_range_of(file, entry.compress_size))):
+        check = crc32(piece, check)
+        yield piece
+    if check != entry.CRC:
+        raise zipfile.BadZipFile("its check sum is another")
+
+
+def _range_of(file: BinaryIO, size: int) -> Iterator[bytes]:
+    while size > 0 and (block := file.read(min(size, PIECE))):
+        size -= len(block)
+        yield block

@@ -9,10 +9,12 @@ from pathlib import Path
 from stat import S_ISFIFO
 
 from nccl_logscan.errors import InputError
-from nccl_logscan.sources.files import STDIN, file_blocks, natural
+from nccl_logscan.sources.files import STDIN, file_blocks
 from nccl_logscan.sources.kind import CONFIG_SUFFIXES, Kind, kind_of
 from nccl_logscan.sources.limits import Limits
+from nccl_logscan.sources.natural import natural
 from nccl_logscan.sources.source import DEFAULTS, Source, reason_of
+from nccl_logscan.sources.urls import is_url
 
 _ENTRIES = 2_000
 _HEAD = 8_192
@@ -51,7 +53,8 @@ def configs_beside(logs: Sequence[str], known: Iterable[Source], *, limits: Limi
     Files that are inputs already (`known`) are passed over.
     """
     names = {os.path.realpath(source.name) for source in known}
-    folders = dict.fromkeys(str(Path(given).parent) for given in logs if given != STDIN and Path(given).is_file())
+    local = [given for given in logs if given != STDIN and not is_url(given)]
+    folders = dict.fromkeys(str(Path(given).parent) for given in local if Path(given).is_file())
     found: list[Source] = []
     left = limits.config_bytes
     for folder in folders:

@@ -5,25 +5,25 @@ from __future__ import annotations
 import errno
 import glob
 import os
-import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from nccl_logscan.errors import InputError
 from nccl_logscan.sources.ahead import Blocks
-from nccl_logscan.sources.archive import (
-    looks_like_tar,
-    looks_like_zip,
-)
 from nccl_logscan.sources.ends import PIECE
 from nccl_logscan.sources.kind import Kind, kind_of
 from nccl_logscan.sources.limits import Limits
-from nccl_logscan.sources.magics import compression_of
-from nccl_logscan.sources.members import tar_sources, zip_sources
+from nccl_logscan.sources.magics import compression_of, looks_like_tar, looks_like_zip
+from nccl_logscan.sources.natural import natural
 from nccl_logscan.sources.source import DEFAULTS, SAMPLE, Source, peeked, reason_of, unpacked
 from nccl_logscan.sources.text import is_utf8_text
+from nccl_logscan.sources.urls import is_url
+
+if TYPE_CHECKING:
+    from nccl_logscan.sources.remote import RemoteFile
 
 STDIN = "-"
 
@@ -68,15 +68,23 @@ def open_sources(paths: Sequence[str], *, limits: Limits = DEFAULTS, stdin: Bina
     """Return the inputs that `paths` name, in the order given and each once.
 
     A path is a file, a folder (all files in it, at any depth, rank2 before rank10; hidden ones are passed over), a
-    glob, or `-` for `stdin`. An archive gives one source a member. Raises InputError if a path names nothing, cannot
-    be read, or is a folder with no file in it.
+    glob, a URL of any of these, or `-` for `stdin`. An archive gives one source a member. Raises InputError if a path
+    names nothing, cannot be read, or is a folder with no file in it.
     """
     sources: list[Source] = []
-    seen: set[tuple[int, int]] = set()
+    seen: set[tuple[int, int] | tuple[str, str]] = set()
     for given in paths:
         if given == STDIN:
             if stdin is not None and not any(source.name == STDIN for source in sources):
                 sources.extend(_stream_sources(stdin, limits))
+            continue
+        if is_url(given):
+            from nccl_logscan.sources.remote import remote_files  # noqa: PLC0415 - for those who have a URL
+
+            for file in remote_files(given):
+                if file.identity not in seen:
+                    seen.add(file.identity)
+                    sources.extend(_remote_sources(file, limits))
             continue
         for path, name in _files_of(given):
             identity = _identity(path, given)
@@ -151,15 +159,6 @@ def _walk(top: Path, given: str) -> Iterator[Path]:
         yield from (here / name for name in files if not name.startswith(".") and (here / name).is_file())
 
 
-def natural(name: str) -> list[tuple[int, int, str]]:
-    """Return a key that sorts rank2 before rank10."""
-    return [
-        (0, int(part), part) if part.isdecimal() and part.isascii() else (1, 0, part)
-        for part in re.split(r"([0-9]{1,18})", name)
-        if part
-    ]
-
-
 def _identity(path: Path, given: str) -> tuple[int, int]:
     try:
         state = path.stat()
@@ -178,19 +177,49 @@ def _sources_of(path: Path, name: str, limits: Limits) -> list[Source]:
     except OSError as error:
         raise _unreadable(name, error) from error
     if looks_like_zip(start):
-        return zip_sources(path, name, limits)
-    blocks = file_blocks(path)
+        from nccl_logscan.sources.members import zip_sources  # noqa: PLC0415 - 10 ms, for those who have an archive
+
+        return zip_sources(lambda: path.open("rb"), name, limits)
+    if looks_like_tar(start):
+        from nccl_logscan.sources.members import plain_tar_sources  # noqa: PLC0415 - as above
+
+        return plain_tar_sources(path, name, limits)
+    return _told_by(start, _Input(name, file_blocks(path), state.st_size, path), limits)
+
+
+def _remote_sources(file: RemoteFile, limits: Limits) -> list[Source]:
+    start = file.head(SAMPLE)
+    if looks_like_zip(start):
+        from nccl_logscan.sources.members import zip_sources  # noqa: PLC0415 - as above
+
+        return zip_sources(lambda: file.open(seekable=True), file.name, limits)
+    return _told_by(start, _Input(file.name, file.blocks(), file.size), limits)
+
+
+@dataclass(frozen=True, slots=True)
+class _Input:
+    """A file that is read from its start: its name, bytes and length, and where it lies if that is here."""
+
+    name: str
+    blocks: Blocks
+    size: int | None
+    path: Path | None = None
+
+
+def _told_by(start: bytes, given: _Input, limits: Limits) -> list[Source]:
+    """Return the sources of a file by what it begins with."""
     _, head = peeked(unpacked(iter((start,)), limits))
     if len(head) < len(start) == SAMPLE and compression_of(start):
         # A block of bz2 gives nothing before all of its 900 kB are there.
-        _, head = peeked(unpacked(blocks(lambda _: None), limits))
+        _, head = peeked(unpacked(given.blocks(lambda _: None), limits))
     if looks_like_tar(head):
-        return tar_sources(blocks, name, limits)
-    kind = kind_of(head, name)
+        from nccl_logscan.sources.members import tar_sources  # noqa: PLC0415 - as above
+
+        return tar_sources(given.blocks, given.name, limits)
+    kind = kind_of(head, given.name)
     is_plain = compression_of(start) is None and kind is not Kind.FLIGHT_RECORDER and is_utf8_text(head)
-    return [
-        Source(name, blocks, limits=limits, size=state.st_size, kind=kind, path=path if is_plain else None),
-    ]
+    path = given.path if is_plain else None
+    return [Source(given.name, given.blocks, limits=limits, size=given.size, kind=kind, path=path)]
 
 
 def _stream_sources(file: BinaryIO, limits: Limits, name: str = STDIN) -> list[Source]:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from nccl_logscan.sources.ahead import Blocks
 from nccl_logscan.sources.archive import (
+    CUT_OFF,
     Member,
     TarReader,
     read_zip_member,
     zip_members,
 )
-from nccl_logscan.sources.ends import PIECE, EarlyEnd
+from nccl_logscan.sources.ends import PIECE, EarlyEnd, outgrown
 from nccl_logscan.sources.kind import Kind, kind_of
 from nccl_logscan.sources.limits import Limits
-from nccl_logscan.sources.source import Source, peeked, raising, unpacked
+from nccl_logscan.sources.source import SAMPLE, Source, peeked, raising, unpacked, unpacked_ahead
 
 
 class _Archive:
@@ -34,7 +37,7 @@ class _Archive:
         """Step to the next plain file."""
         if self._open is None:
             self.disk_read = 0
-            self._open = unpacked(self._blocks(self._count), self._limits)
+            self._open = unpacked_ahead(self._blocks, self._limits)(self._count)
             self._reader = TarReader(_BlockReader(self._open))
         member = self._reader.next()
         if member is not None:
@@ -84,15 +87,39 @@ class _BlockReader:
 
     def read(self, size: int) -> bytes:
         pieces: list[bytes] = []
-        while size > 0:
-            if not self._block:
-                self._block = memoryview(next(self._blocks, b""))
-                if not self._block:
-                    break
-            pieces.append(bytes(self._block[:size]))
-            size -= len(pieces[-1])
-            self._block = self._block[len(pieces[-1]) :]
-        return b"".join(pieces)
+        while size > 0 and (part := self._next(size)):
+            pieces.append(bytes(part))
+            size -= len(part)
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    def skip(self, size: int) -> bool:
+        while size > 0 and (part := self._next(size)):
+            size -= len(part)
+        return size <= 0
+
+    def _next(self, most: int) -> memoryview:
+        if not self._block:
+            self._block = memoryview(next(self._blocks, b""))
+        part, self._block = self._block[:most], self._block[most:]
+        return part
+
+
+class _FileReader:
+    """A file as a stream to read from, of which parts are passed over unread."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._end = file.seek(0, os.SEEK_END)
+        file.seek(0)
+
+    def read(self, size: int) -> bytes:
+        return self._file.read(size)
+
+    def skip(self, size: int) -> bool:
+        return self._file.seek(size, os.SEEK_CUR) <= self._end
+
+    def at(self) -> int:
+        return self._file.tell()
 
 
 def tar_sources(blocks: Blocks, name: str, limits: Limits) -> list[Source]:
@@ -107,7 +134,7 @@ def tar_sources(blocks: Blocks, name: str, limits: Limits) -> list[Source]:
     try:
         while member := archive.next():
             if len(listed) == limits.members:
-                note = f"holds more than {limits.members} files; the others were not read"
+                note = _too_many(limits)
                 break
             _, head = peeked(unpacked(archive.rest(), limits))
             listed.append((member, kind_of(head, member.name)))
@@ -129,46 +156,92 @@ def tar_sources(blocks: Blocks, name: str, limits: Limits) -> list[Source]:
     return _with_note(name, sources, note, limits)
 
 
-def zip_sources(path: Path, name: str, limits: Limits) -> list[Source]:
-    """Return a zip file's members, and a source that says why it gave no more."""
+def plain_tar_sources(path: Path, name: str, limits: Limits) -> list[Source]:
+    """Return the members of a tar file that is not compressed: each is a range of the file, whatever is read before it.
+
+    See `tar_sources`.
+    """
+    sources: list[Source] = []
+    note = None
     try:
         with path.open("rb") as file:
+            stream = _FileReader(file)
+            reader = TarReader(stream)
+            while member := reader.next():
+                if len(sources) == limits.members:
+                    note = _too_many(limits)
+                    break
+                blocks = _range_blocks(path, stream.at(), member.size)
+                _, head = peeked(unpacked(iter((reader.read(SAMPLE),)), limits))
+                kind = kind_of(head, member.name)
+                sources.append(
+                    Source(f"{name}!{_printable(member.name)}", blocks, limits=limits, size=member.size, kind=kind)
+                )
+    except (EarlyEnd, OSError) as end:
+        note = str(end)
+    return _with_note(name, sources, note, limits)
+
+
+def _range_blocks(path: Path, start: int, size: int) -> Blocks:
+    """Give a part of a file's bytes."""
+
+    def blocks(took: Callable[[int], None]) -> Iterator[bytes]:
+        left = size
+        with path.open("rb") as file:
+            file.seek(start)
+            while left > 0:
+                piece = file.read(min(left, PIECE))
+                if not piece:
+                    raise EarlyEnd(CUT_OFF)
+                took(len(piece))
+                left -= len(piece)
+                yield piece
+
+    return blocks
+
+
+def _too_many(limits: Limits) -> str:
+    return f"holds more than {limits.members} files; the others were not read"
+
+
+def zip_sources(opened: Callable[[], BinaryIO], name: str, limits: Limits) -> list[Source]:
+    """Return a zip file's members, and a source that says why it gave no more."""
+    try:
+        with opened() as file:
             entries = zip_members(file)
     except EarlyEnd as end:
         return _with_note(name, [], str(end), limits)
-    note = (
-        f"holds more than {limits.members} files; the others were not read" if len(entries) > limits.members else None
-    )
+    note = _too_many(limits) if len(entries) > limits.members else None
     sources = [
         Source(
             f"{name}!{_printable(member.name)}",
-            _zip_blocks(path, entry, limits),
+            _zip_blocks(opened, entry, limits),
             limits=limits,
             size=member.size,
-            kind=_zip_member_kind(path, entry, limits),
+            kind=_zip_member_kind(opened, entry, limits),
         )
         for entry, member in entries[: limits.members]
     ]
     return _with_note(name, sources, note, limits)
 
 
-def _zip_member_kind(path: Path, entry: zipfile.ZipInfo, limits: Limits) -> Kind:
-    blocks = _zip_blocks(path, entry, limits)(lambda _: None)
+def _zip_member_kind(opened: Callable[[], BinaryIO], entry: zipfile.ZipInfo, limits: Limits) -> Kind:
+    blocks = _zip_blocks(opened, entry, limits)(lambda _: None)
     return kind_of(peeked(unpacked(blocks, limits))[1], entry.filename)
 
 
-def _zip_blocks(path: Path, entry: zipfile.ZipInfo, limits: Limits) -> Blocks:
+def _zip_blocks(opened: Callable[[], BinaryIO], entry: zipfile.ZipInfo, limits: Limits) -> Blocks:
     def blocks(took: Callable[[int], None]) -> Iterator[bytes]:
         given = 0
         whole = max(1, entry.file_size)
-        with path.open("rb") as file:
+        with opened() as file:
             for piece in read_zip_member(file, entry):
                 before = given * entry.compress_size // whole
                 given += len(piece)
                 took(given * entry.compress_size // whole - before)
                 yield piece
                 if given > limits.decoded_floor and given > limits.ratio * max(1, entry.compress_size):
-                    raise EarlyEnd(f"grows to more than {limits.ratio} times its size and was read up to that")
+                    raise outgrown(limits.ratio)
 
     return blocks
 

@@ -8,15 +8,10 @@ from itertools import chain
 from pathlib import Path
 
 from nccl_logscan.sources.ahead import Blocks, read_ahead
-from nccl_logscan.sources.archive import (
-    looks_like_tar,
-    looks_like_zip,
-)
-from nccl_logscan.sources.compressed import decompress
 from nccl_logscan.sources.ends import EarlyEnd
 from nccl_logscan.sources.kind import Kind, kind_of
 from nccl_logscan.sources.limits import Limits
-from nccl_logscan.sources.magics import compression_of
+from nccl_logscan.sources.magics import compression_of, looks_like_tar, looks_like_zip
 from nccl_logscan.sources.raw import RawLine
 from nccl_logscan.sources.text import LineCutter, as_utf8, is_binary
 
@@ -212,6 +207,8 @@ def unpacked(blocks: Iterator[bytes], limits: Limits, *, is_live: bool = True) -
         name = compression_of(head)
         if name is None:
             break
+        from nccl_logscan.sources.compressed import decompress  # noqa: PLC0415 - 6 ms that a plain log needs not
+
         blocks = decompress(name, blocks, limits, is_live=is_live)
     yield from blocks
 

@@ -18,11 +18,13 @@ from nccl_logscan.sources.limits import Limits
 from nccl_logscan.sources.zstd import FrameReader
 
 try:
-    from isal import igzip_lib
+    from isal import igzip_lib, isal_zlib
 except ImportError:
     igzip_lib = None  # type: ignore[assignment]
 
 _GZIP_ERROR: type[Exception] = zlib.error if igzip_lib is None else igzip_lib.IsalError  # type: ignore[assignment]
+
+_GZIP_WBITS = 31
 
 # What a stream does not need goes back to the feed, so that many short ones cost as much as the bite is large.
 _BITE = 1 << 16
@@ -47,11 +49,11 @@ class Decoder(Protocol):
         """Take all of `data` and return up to `max_length` bytes."""
 
 
-class _Gzip:
-    """A gzip member with the interface of `bz2.BZ2Decompressor`, where isal has no wheel."""
+class _Inflate:
+    """Deflated data with the interface of `bz2.BZ2Decompressor`, where isal has no wheel."""
 
-    def __init__(self) -> None:
-        self._inflate = zlib.decompressobj(wbits=31)
+    def __init__(self, wbits: int) -> None:
+        self._inflate = zlib.decompressobj(wbits=wbits)
 
     @property
     def eof(self) -> bool:
@@ -111,7 +113,19 @@ def decoder_steps(name: str, decoder: Decoder, packed: bytes) -> Iterator[bytes]
 
 def gzip_decoder() -> Decoder:
     """Return a decoder of one gzip member: isal's, several times as fast as zlib's, where there is a wheel of it."""
-    return _Gzip() if igzip_lib is None else igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)
+    return _Inflate(_GZIP_WBITS) if igzip_lib is None else igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)
+
+
+def read_deflated(feed: Feed) -> Iterator[bytes]:
+    """Yield what deflated data without any header holds, as zip archives have it; see ReadStream."""
+    if igzip_lib is None:
+        return _decoded("zip", _Inflate(-zlib.MAX_WBITS), feed)
+    return _decoded("zip", igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_DEFLATE), feed)
+
+
+def crc32(data: bytes, start: int) -> int:
+    """Return the check sum of gzip and zip, continued from that of the bytes before."""
+    return zlib.crc32(data, start) if igzip_lib is None else isal_zlib.crc32(data, start)
 
 
 def _step(name: str, decoder: Decoder, packed: bytes) -> bytes:

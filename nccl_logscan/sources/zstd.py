@@ -70,7 +70,7 @@ class FrameReader:
         from zstandard import ZstdDecompressor  # noqa: PLC0415 - as above
 
         self._decompressor = ZstdDecompressor(max_window_size=limits.window_bytes)
-        self._buffer = memoryview(bytearray(PIECE))
+        self._buffer = memoryview(b"")
 
     def read(self, feed: Feed, *, is_live: bool) -> Iterator[bytes]:
         """Yield what the frame at the feed's front holds; see `streams.read_stream`."""
@@ -105,17 +105,18 @@ class FrameReader:
         """
         from zstandard import ZstdError  # noqa: PLC0415 - as above
 
+        buffer = self._buffer = self._buffer or memoryview(bytearray(PIECE))
         reader = self._decompressor.stream_reader(cast("IO[bytes]", packed))
         filled = 0
         end: ZstdError | None = None
         while True:
             try:
-                size = reader.readinto(self._buffer[filled : filled + _BLOCK])
+                size = reader.readinto(buffer[filled : filled + _BLOCK])
             except ZstdError as error:
                 size, end = 0, error
             filled += size
             if filled and (filled == PIECE or not size):
-                yield bytes(self._buffer[:filled])
+                yield bytes(buffer[:filled])
                 filled = 0
             if not size:
                 break

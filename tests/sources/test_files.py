@@ -12,7 +12,7 @@ import zstandard
 from archives import tar
 
 from nccl_logscan.errors import InputError
-from nccl_logscan.sources import Kind, Limits, natural, open_sources
+from nccl_logscan.sources import Kind, Limits, members, natural, open_sources, streams
 
 LOG = b"vm:1:2 [0] NCCL INFO Using network IB\n" * 1000
 PACKERS = {
@@ -334,6 +334,75 @@ def test_each_member_of_a_zip_is_a_source(write):
     assert [source.name.split("!")[1] for source in sources] == ["build/1_Set up.txt", "build/2_Run.txt"]
     assert [count(source) for source in sources] == [1000, 2000]
     assert [source.disk_read for source in sources] == [source.size for source in sources]
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_every_way_to_pack_a_zip_is_read(write, method):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", method) as archive:
+        archive.writestr("a.log", LOG * 100)
+    source = only(write("logs.zip", packed.getvalue()))
+
+    assert (count(source), source.note) == (100_000, None)
+
+
+@pytest.mark.parametrize("without_isal", [False, True])
+def test_a_damaged_member_of_a_zip_gives_what_came_before_and_says_so(write, monkeypatch, without_isal):
+    if without_isal:
+        monkeypatch.setattr(streams, "igzip_lib", None)
+    packed = io.BytesIO()
+    content = os.urandom(2_000_000).hex().encode()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.log", content)
+        archive.writestr("b.log", LOG)
+    damaged = bytearray(packed.getvalue())
+    damaged[1_500_000:1_500_100] = bytes(100)
+    first, second = open_sources([write("logs.zip", bytes(damaged))])
+    given = b"".join(first.blocks())
+
+    assert content.startswith(given[:2_000_000])
+    assert len(given) > 1_000_000
+    assert first.note
+    assert (count(second), second.note) == (1000, None)
+
+
+def test_an_encrypted_member_of_a_zip_says_so(write):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.log", LOG)
+    content = packed.getvalue()
+    directory = content.rindex(b"PK\x01\x02")
+    encrypted = bytearray(content)
+    encrypted[6] |= 1
+    encrypted[directory + 8] |= 1
+    source = only(write("logs.zip", bytes(encrypted)))
+
+    assert count(source) == 0
+    assert "encrypted" in source.note
+
+
+def test_the_directory_of_a_zip_is_read_once_for_all_its_members(write, monkeypatch):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for number in range(50):
+            archive.writestr(f"{number}.log", LOG)
+    read = []
+    directory = zipfile.ZipFile._RealGetContents
+    monkeypatch.setattr(zipfile.ZipFile, "_RealGetContents", lambda self: read.append(1) or directory(self))
+
+    assert sum(count(source) for source in open_sources([write("logs.zip", packed.getvalue())])) == 50_000
+    assert len(read) == 1
+
+
+def test_the_members_of_a_plain_tar_are_not_read_to_learn_of_them(write, monkeypatch):
+    path = write("logs.tar", tar({"a": LOG * 300, "b": LOG * 300}))
+    read = []
+    take = members._FileReader.read
+    monkeypatch.setattr(members._FileReader, "read", lambda self, size: read.append(size) or take(self, size))
+    sources = open_sources([path])
+
+    assert sum(read) < 200_000
+    assert [(count(source), source.disk_read) for source in sources] == [(300_000, 300 * len(LOG))] * 2
 
 
 def test_a_damaged_zip_says_so(write):

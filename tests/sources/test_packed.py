@@ -237,7 +237,8 @@ def test_a_short_input_takes_no_thread():
     blocks = read_ahead(lambda _: (bytes(1 << 20) for _n in range(2)))(lambda _: None)
     next(blocks)
     next(blocks)
-
+    assert new_threads(before) == []
+    assert list(read_ahead(lambda _: iter([b"short"]))(lambda _: None)) == [b"short"]
     assert new_threads(before) == []
 
 
