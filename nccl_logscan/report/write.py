@@ -6,7 +6,6 @@ import errno
 import os
 import signal
 import stat
-import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -86,7 +85,7 @@ def _target_of(path: Path) -> Path:
 def _part_of(target: Path) -> Iterator[BinaryIO]:
     """Give a new file beside the target that is renamed over it at the end."""
     mode = _mode_for(target)
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", suffix=".part", dir=target.parent)
+    descriptor, name = _new_part(target)
     try:
         with os.fdopen(descriptor, "wb") as part:
             yield part
@@ -100,6 +99,15 @@ def _part_of(target: Path) -> Iterator[BinaryIO]:
             Path(name).unlink()
         raise
     _sync_folder(target.parent)
+
+
+def _new_part(target: Path) -> tuple[int, str]:
+    """Make a file beside the target that nobody else has open, and return its descriptor and path.
+
+    What `tempfile.mkstemp` does, which takes 2 ms to import.
+    """
+    name = str(target.parent / f".{target.name[:100]}.{os.urandom(8).hex()}.part")
+    return os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600), name
 
 
 @contextmanager
