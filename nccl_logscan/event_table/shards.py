@@ -10,7 +10,7 @@ import heapq
 import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from nccl_logscan.errors import InputError
 from nccl_logscan.event_table.frames import frames_of
 from nccl_logscan.event_table.rows import Choice, rows_of
 from nccl_logscan.sources import Kind, Source, open_sources
@@ -168,11 +169,17 @@ def _read_shards(names: dict[int, list[str]], choice: Choice, folder: Path, answ
     """Read shards and leave their frames in the folder: what a further process does."""
     # Ctrl-C reaches every process of the terminal; the first one tells of it and ends the others.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    for number, files in names.items():
-        sources = [source for file in files for source in open_sources([file])]
-        shard = Shard(sources, 0, is_portable=True)
-        frames = 0
-        for frame in shard.frames(choice):
-            frame.write_ipc(_place(folder, number, frames), compression="lz4")
-            frames += 1
-        answers.send(_Done(frames, shard.lines, shard.notes))
+    # A file that has gone, a full disk: the first process, without an answer, reads the rest and tells what it meets.
+    with answers, suppress(OSError, InputError, pl.exceptions.PolarsError):
+        for number, files in names.items():
+            answers.send(_read_shard(number, files, choice, folder))
+
+
+def _read_shard(number: int, files: Sequence[str], choice: Choice, folder: Path) -> _Done:
+    sources = [source for file in files for source in open_sources([file])]
+    shard = Shard(sources, 0, is_portable=True)
+    frames = 0
+    for frame in shard.frames(choice):
+        frame.write_ipc(_place(folder, number, frames), compression="lz4")
+        frames += 1
+    return _Done(frames, shard.lines, shard.notes)

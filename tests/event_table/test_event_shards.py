@@ -11,7 +11,7 @@ from table_files import FORMS, read, written
 
 from nccl_logscan.event_table import shards
 from nccl_logscan.event_table.rows import Choice
-from nccl_logscan.event_table.shards import Shard, processes_for, shards_of
+from nccl_logscan.event_table.shards import Shard, frames_in_order, processes_for, shards_of
 from nccl_logscan.sources import open_sources
 
 LAB = Path(__file__).parents[2] / "fixtures" / "cases" / "lab"
@@ -74,6 +74,21 @@ def test_what_a_process_that_was_killed_did_not_read_is_read_here(tmp_path, monk
     told = read(written([tmp_path], "jsonl", processes=2, choice=Choice()), "jsonl")
 
     assert told["message"].to_list() == ["hello", "hello"]
+
+
+def test_a_file_that_has_gone_is_told_as_with_one_process(tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr(shards, "_SHARD_BYTES", 1)
+    for name in ("a.log", "b.log"):
+        (tmp_path / name).write_text("hello\n")
+    sources = open_sources([str(tmp_path)])
+    found = shards_of(sources)
+    (tmp_path / "b.log").unlink()
+
+    frames = list(frames_in_order(found, Choice(), 2, tmp_path))
+
+    assert [frame["message"].to_list() for frame in frames] == [["hello"]]
+    assert "could not be read to its end: no such file" in found[1].notes[0]
+    assert capfd.readouterr().err == ""
 
 
 def _dies(*_given):
