@@ -7,7 +7,11 @@ compiled with their modules they would cost a small scan more than all that it d
 from __future__ import annotations
 
 import re
+from array import array
+from re import _compiler, _parser  # type: ignore[attr-defined] # typeshed has neither; both are in 3.11 to 3.14
 from typing import Any, AnyStr, cast
+
+from nccl_logscan.kept import keep, recall
 
 _METHODS = ("search", "match", "fullmatch", "finditer", "findall", "split", "sub", "subn")
 _FACTS = ("flags", "groups", "groupindex")
@@ -44,7 +48,42 @@ class _Uncompiled(_Compiled):
     def __getattr__(self, name: str) -> Any:
         if name not in _METHODS and name not in _FACTS:
             raise AttributeError(f"an expression has no attribute {name!r}")
-        compiled = re.compile(self.pattern, self.given_flags)
+        compiled = _compiled(self.pattern, self.given_flags)
         vars(self).update({known: getattr(compiled, known) for known in (*_METHODS, *_FACTS)})
         self.__class__ = _Compiled  # type: ignore[assignment] # a class without __getattr__ is looked up faster
         return getattr(self, name)
+
+
+def _compiled(pattern: str | bytes, flags: int) -> re.Pattern[Any]:
+    """Return an expression as an earlier run compiled it, or compile it."""
+    key = (pattern, flags)
+    known = recall(key)
+    if known is not None:
+        meant, code, groups, numbers, names = known
+        words = array("I")
+        words.frombytes(code)
+        made: re.Pattern[Any] = _compiler._sre.compile(pattern, meant, words.tolist(), groups, numbers, names)
+        return made
+    form = _form_of(pattern, flags)
+    if form is None:
+        return re.compile(pattern, flags)
+    keep(key, form)
+    return _compiled(pattern, flags)
+
+
+def _form_of(pattern: str | bytes, flags: int) -> tuple[Any, ...] | None:
+    """Return what `re.compile` makes of an expression before it makes the expression's object of it.
+
+    None where this Python's `re` is not made like that of 3.11 to 3.14.
+    """
+    try:
+        parsed = _parser.parse(pattern, flags)
+        state = parsed.state
+        code = _compiler._code(parsed, flags)
+        names: list[str | None] = [None] * state.groups
+        for name, number in state.groupdict.items():
+            names[number] = name
+        words = array("I", code)
+        return int(flags | state.flags), words.tobytes(), state.groups - 1, state.groupdict, tuple(names)
+    except (AttributeError, OverflowError, TypeError):
+        return None

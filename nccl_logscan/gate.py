@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 import re
+from _weakref import ref  # `weakref` has it from here, and takes a millisecond to import
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import ClassVar
-from weakref import ref
 
 from ahocorasick_rs import AhoCorasick
 

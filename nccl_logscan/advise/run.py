@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any
 
 from nccl_logscan.expressions import deferred
+from nccl_logscan.records import dataclass
 
 NETWORKS = ("ib", "roce", "tcp", "efa", "none")
 LAUNCHERS = ("slurm", "ray", "mpirun", "torchrun", "kubernetes", "docker", "deepspeed", "accelerate", "by-hand")

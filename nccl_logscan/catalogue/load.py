@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, TypeVar, overload
@@ -34,6 +33,7 @@ from nccl_logscan.catalogue.model import (
 )
 from nccl_logscan.catalogue.versions import version
 from nccl_logscan.expressions import deferred
+from nccl_logscan.records import dataclass
 
 _CALL = deferred(r"(?:\w+\.)*(?P<name>\w+)\((?:(?P<keyword>\w+)=)?(?:[^()]|\([^()]*\))*\)")
 

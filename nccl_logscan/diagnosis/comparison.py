@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from nccl_logscan.diagnosis.identity import Identity
@@ -24,6 +23,7 @@ from nccl_logscan.events.model import (
     NcclVersion,
 )
 from nccl_logscan.expressions import deferred
+from nccl_logscan.records import dataclass, field
 
 _VALUES = 64
 _HOLDERS = 1_024

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cache
+
+from nccl_logscan.diagnosis.heed import Heed
 from nccl_logscan.events.model import Event, LogText, LossScale, ProcessExit, PythonException
 from nccl_logscan.expressions import deferred
 from nccl_logscan.gate import Gate
@@ -61,6 +64,11 @@ _BY_ACTOR = {
 _EXPRESSIONS = {deferred(words): name for name, words in _WORDS.items()}
 
 
+@cache
+def _any_words() -> Gate:
+    return Gate(*_EXPRESSIONS)
+
+
 class Frameworks:
     """Collects the frameworks that events show."""
 
@@ -69,6 +77,10 @@ class Frameworks:
         self._left = _TEXTS
         self._missing = dict(_EXPRESSIONS)
         self._gate = Gate(*self._missing)
+
+    def heeds(self, event: Event) -> Heed:
+        """See `Heed`: words that show a framework, whatever is known already."""
+        return Heed.WORDS if isinstance(event, LogText) and _any_words().admits(event.message) else Heed.SAYER
 
     def feed(self, event: Event) -> None:
         """Note whose event it is, or whose words and paths it holds."""

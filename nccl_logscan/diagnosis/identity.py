@@ -7,6 +7,7 @@ from typing import ClassVar, NamedTuple
 
 from nccl_logscan.diagnosis.excerpts import Site
 from nccl_logscan.diagnosis.groups import GROUP_EVENTS, ProcessGroups, global_rank_in
+from nccl_logscan.diagnosis.heed import Heed
 from nccl_logscan.diagnosis.host_names import short_host
 from nccl_logscan.diagnosis.last_words import LastSeen, LastWord, LastWords
 from nccl_logscan.diagnosis.places import Content, Places, local_place_in_name, pid_in_name, rank_in_name
@@ -76,6 +77,10 @@ class Identity:
         self._ranks: set[int] = set()
         self._labelled: dict[_Label, dict[int, int]] = {}
         self._world = 0
+
+    def heeds(self, event: Event) -> Heed:  # noqa: ARG002 - of bulk kinds alike
+        """See `Heed`: who speaks, and what they say last."""
+        return Heed.SAYER
 
     def feed(self, event: Event, site: Site) -> None:
         """Learn from an event. The layers below share one origin among a process's lines, so that most are known."""

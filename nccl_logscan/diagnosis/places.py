@@ -12,12 +12,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
 from nccl_logscan.diagnosis.host_names import by_lower_case, hosts_in_name, short_host, the_one
 from nccl_logscan.expressions import deferred
+from nccl_logscan.records import dataclass, field
 
 _NAMES = 65_536
 _NOTES = 5

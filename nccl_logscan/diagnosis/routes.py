@@ -15,6 +15,11 @@ _PARTNERS = 256
 _HOP = deferred(r": (\d{1,7})(?:\[\w{1,20}\])? -> (\d{1,7})(?:\[\w{1,20}\])? \[(send|receive)\] via NET/", re.ASCII)
 
 
+def hop_of(event: NcclChannel) -> re.Match[str] | None:
+    """Return from which rank to which a channel goes over the network: groups 1 and 2; 3 is `send` or `receive`."""
+    return _HOP.search(event.message[:200])
+
+
 class Routes:
     """Whom each process exchanges data with over the network, from the channel lines of NCCL (2.4 on)."""
 
@@ -24,7 +29,7 @@ class Routes:
 
     def learn(self, event: NcclChannel) -> None:
         """Learn from a channel that goes over the network. `NET/IB/3(11)`: rank 11 sends in this rank's place."""
-        origin, hop = event.origin, _HOP.search(event.message[:200])
+        origin, hop = event.origin, hop_of(event)
         if hop is None or origin.host is None or origin.pid is None:
             return
         self._relayed = self._relayed or (event.transport is not None and "(" in event.transport)

@@ -7,10 +7,10 @@ libfabric's EFA provider, Gloo and UCX. Only the far end is in the words; the ne
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 
 from nccl_logscan.expressions import deferred
+from nccl_logscan.records import dataclass
 
 _LONGEST = 2_000
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from nccl_logscan.catalogue.codes import Code, CodeKind, codes
 from nccl_logscan.catalogue.versions import version
 from nccl_logscan.explain.mentions import mention, rules_firing, rules_naming
 from nccl_logscan.explain.model import Doing, Explanation, Fact, Mention
 from nccl_logscan.expressions import deferred
+from nccl_logscan.records import dataclass
 from nccl_logscan.rulebook.rule import Rulebook
 
 _HEADINGS = {

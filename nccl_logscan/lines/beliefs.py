@@ -68,6 +68,18 @@ class Beliefs:
         self._tee_lines = 0
         self._hook_lines = 0
 
+    def copy(self) -> Beliefs:
+        """Return the same beliefs, to go on with apart."""
+        twin = Beliefs()
+        twin.hosts = set(self.hosts)
+        twin.undecided = self.undecided
+        twin._stems = dict(self._stems)
+        twin._labels, twin._ranks_in_brackets, twin._pods = self._labels, self._ranks_in_brackets, self._pods
+        twin._rank_words = set(self._rank_words)
+        twin._seen = Counter(self._seen)
+        twin._tee_lines, twin._hook_lines = self._tee_lines, self._hook_lines
+        return twin
+
     # --- asked for every line that begins like one of these ---
 
     def peel(self, text: str) -> Peeled | None:

@@ -69,6 +69,18 @@ class Peeler:
         self._year = NO_YEAR
         self._begins_torn = False
 
+    @property
+    def waits_for_parts(self) -> bool:
+        """Whether a container's line has parts to come."""
+        return self._unpacker.is_waiting
+
+    def twin(self) -> Peeler:
+        """Return a peeler that has learnt the same and holds no line."""
+        twin = Peeler()
+        twin._beliefs = self._beliefs.copy()
+        twin._year = self._year
+        return twin
+
     def peel(self, raw: RawLine) -> tuple[LogLine, ...]:
         """Return the lines that are ready once `raw` was seen."""
         text = raw.text

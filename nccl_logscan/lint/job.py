@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from nccl_logscan.catalogue.load import Catalogue, catalogue
@@ -14,6 +13,7 @@ from nccl_logscan.expressions import deferred
 from nccl_logscan.lint.made import FIX_BUDGET, Budget, Made
 from nccl_logscan.lint.model import Versions
 from nccl_logscan.lint.uses import used_in
+from nccl_logscan.records import dataclass, replace
 
 _TELLING_DOTS = 2
 _NUMBER = deferred(r"\[\d+\]")

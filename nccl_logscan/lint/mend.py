@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
 
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Config
@@ -19,6 +18,7 @@ from nccl_logscan.expressions import deferred
 from nccl_logscan.lint.made import FIX_BUDGET
 from nccl_logscan.lint.model import Check, Remark, Versions
 from nccl_logscan.lint.run import lint
+from nccl_logscan.records import dataclass
 
 _ROUNDS = 40
 _BYTES = 1 << 20

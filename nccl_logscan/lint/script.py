@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 
 from nccl_logscan.configs.frameworks import RAY
@@ -13,6 +12,7 @@ from nccl_logscan.configs.model import Config, Form, Forwards, Launch
 from nccl_logscan.expressions import deferred
 from nccl_logscan.lint.made import Made
 from nccl_logscan.position import Span
+from nccl_logscan.records import dataclass, replace
 
 Arms = tuple[tuple[int, int], ...]
 """The ifs and cases around a place, the outermost first: where each begins, and its arm."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import groupby
 
 from nccl_logscan.catalogue.model import Kind
@@ -14,6 +13,7 @@ from nccl_logscan.configs.rewriting import Rewriting
 from nccl_logscan.configs.secrets import shown_diff
 from nccl_logscan.expressions import deferred
 from nccl_logscan.position import Position
+from nccl_logscan.records import dataclass, replace
 from nccl_logscan.remedy.circumstances import Circumstances, Standing, frameworks_of, takes_options_of
 from nccl_logscan.remedy.naming import Named
 from nccl_logscan.remedy.values import UNSET, corrects, is_relative, is_value, target, unmade

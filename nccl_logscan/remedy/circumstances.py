@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 
 from nccl_logscan.catalogue.frameworks import HANDED_ON
@@ -14,6 +13,7 @@ from nccl_logscan.configs.model import Config, Form, Placed
 from nccl_logscan.configs.syntax import Syntax
 from nccl_logscan.diagnosis.verdict import Job
 from nccl_logscan.expressions import deferred
+from nccl_logscan.records import dataclass, field
 
 _INDEX = deferred(r"\[\d*\]")
 _NETWORKS = {"Libfabric": "efa", "AWS Libfabric": "efa", "Socket": "socket"}

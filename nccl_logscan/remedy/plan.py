@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
 from nccl_logscan.catalogue.frameworks import RIVALS
 from nccl_logscan.catalogue.model import Kind
@@ -14,6 +13,7 @@ from nccl_logscan.diagnosis.diagnose import facts_of, fill
 from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.diagnosis.verdict import Diagnosis, PlannedStep
 from nccl_logscan.expressions import deferred
+from nccl_logscan.records import dataclass, replace
 from nccl_logscan.remedy.along import changed_along
 from nccl_logscan.remedy.change import Change, change_of
 from nccl_logscan.remedy.circumstances import Circumstances, takes_options_of

@@ -6,7 +6,6 @@ A rule writes a value; or `unset`; or how the present value has to change: `half
 
 from __future__ import annotations
 
-import ast
 import re
 
 from nccl_logscan.catalogue.load import catalogue
@@ -50,9 +49,13 @@ def is_value(kind: Kind, to: str) -> bool:
     return bool(to) and not re.search(r"\s", to)
 
 
+_ONLY_PARSE = 0x400
+"""`ast.PyCF_ONLY_AST`, without the import."""
+
+
 def _is_expression(text: str) -> bool:
     try:
-        ast.parse(text, mode="eval")
+        compile(text, "value", "eval", _ONLY_PARSE, dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True

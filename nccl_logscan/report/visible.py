@@ -44,6 +44,18 @@ def json_harmless_to_runners(document: str) -> str:
     return document.replace("##[", "#\\u0023[")
 
 
+def json_visible(lines: bytes) -> bytes:
+    """Return lines of JSON that mean the same, in which every acting character is escaped."""
+    if lines.isascii() and b"\x7f" not in lines:
+        return lines
+    return _ACTING_IN_LINES.sub(_escaped, lines.decode()).encode()
+
+
+def _escaped(match: re.Match[str]) -> str:
+    units = match[0].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
+
+
 def _spelled(match: re.Match[str]) -> str:
     code = ord(match[0])
     if code < 0x20:

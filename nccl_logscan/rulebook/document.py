@@ -10,7 +10,6 @@ import re
 import types
 import typing
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
@@ -29,6 +28,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError, core_schema
 
 from nccl_logscan.events.model import EVENT_TYPES
 from nccl_logscan.expressions import deferred
+from nccl_logscan.records import dataclass
 from nccl_logscan.rulebook.expression import fault_of
 from nccl_logscan.rulebook.located import Path
 from nccl_logscan.rulebook.placeholders import braces_fault

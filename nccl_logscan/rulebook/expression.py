@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from re import _constants as codes  # type: ignore[attr-defined] # typeshed has it not; it is in 3.11 to 3.14
 from typing import Any
 
@@ -16,6 +15,7 @@ import regex
 
 from nccl_logscan.expressions import deferred
 from nccl_logscan.literals import parse
+from nccl_logscan.records import dataclass
 
 _MANY = 16
 """A repeat that may go on at least this often counts as unbounded."""

@@ -8,13 +8,13 @@ decimals, `true`, `false` and `null`; all else (`on`, `no`, `012`, dates) stays 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
 
 from nccl_logscan.errors import Problem
 from nccl_logscan.expressions import deferred
+from nccl_logscan.records import dataclass, field
 
 MAX_CHARACTERS = 262_144
 MAX_DEPTH = 16

@@ -12,15 +12,17 @@ from pathlib import Path
 from typing import BinaryIO
 
 from nccl_logscan.errors import InputError
+from nccl_logscan.sources.ahead import Blocks
 from nccl_logscan.sources.archive import (
     looks_like_tar,
     looks_like_zip,
 )
-from nccl_logscan.sources.compressed import PIECE, compression_of
+from nccl_logscan.sources.ends import PIECE
 from nccl_logscan.sources.kind import Kind, kind_of
 from nccl_logscan.sources.limits import Limits
+from nccl_logscan.sources.magics import compression_of
 from nccl_logscan.sources.members import tar_sources, zip_sources
-from nccl_logscan.sources.source import DEFAULTS, SAMPLE, Blocks, Source, peeked, reason_of, unpacked
+from nccl_logscan.sources.source import DEFAULTS, SAMPLE, Source, peeked, reason_of, unpacked
 from nccl_logscan.sources.text import is_utf8_text
 
 STDIN = "-"
@@ -192,7 +194,7 @@ def _sources_of(path: Path, name: str, limits: Limits) -> list[Source]:
 
 
 def _stream_sources(file: BinaryIO, limits: Limits, name: str = STDIN) -> list[Source]:
-    return [Source(name, _stream_blocks(file), limits=limits, size=None)]
+    return [Source(name, _stream_blocks(file), limits=limits, size=None, is_live=True)]
 
 
 def _unreadable(name: str, error: OSError) -> InputError:

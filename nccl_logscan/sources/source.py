@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
+from nccl_logscan.sources.ahead import Blocks, read_ahead
 from nccl_logscan.sources.archive import (
     looks_like_tar,
     looks_like_zip,
 )
-from nccl_logscan.sources.compressed import EarlyEnd, compression_of, decompress
+from nccl_logscan.sources.compressed import decompress
+from nccl_logscan.sources.ends import EarlyEnd
 from nccl_logscan.sources.kind import Kind, kind_of
 from nccl_logscan.sources.limits import Limits
+from nccl_logscan.sources.magics import compression_of
 from nccl_logscan.sources.raw import RawLine
 from nccl_logscan.sources.text import LineCutter, as_utf8, is_binary
 
 DEFAULTS = Limits()
 SAMPLE = 1 << 16
 """How many bytes of an input tell its kind."""
-
-Blocks = Callable[[Callable[[int], None]], Iterator[bytes]]
-"""Gives an input's bytes, from its start, and calls back with how many bytes each step took from the disk."""
 
 
 @dataclass(slots=True)
@@ -39,7 +39,8 @@ class Source:
 
     `name`: as the user gave it. `size`: bytes on disk, of an archive's member its share of them; None if not known.
     `path`: a local file that holds byte for byte what `blocks()` gives, so that ranges of it can be read on their own;
-    None where the input is packed, remote, a pipe, a member of an archive, UTF-16, or no text.
+    None where the input is packed, remote, a pipe, a member of an archive, UTF-16, or no text. `is_live`: what comes
+    is to be given at once, as of a pipe; nothing is read ahead.
     `note`: one clause that follows the name, where the input was skipped or ended early; else None.
     """
 
@@ -52,6 +53,7 @@ class Source:
         size: int | None,
         kind: Kind | None = None,
         path: Path | None = None,
+        is_live: bool = False,
     ) -> None:
         self.name = name
         self.size = size
@@ -60,8 +62,9 @@ class Source:
         self.bytes_read = 0
         self.disk_read = 0
         self._blocks = blocks
-        self._limits = limits
+        self.limits = limits
         self._kind = kind
+        self._is_live = is_live
         self._begun: Iterator[bytes] | None = None
         self._cutter = LineCutter(name, limits)
         self._counted = _Counted()
@@ -101,15 +104,19 @@ class Source:
         A byte order mark of UTF-8 is among them. Never raises: whatever ends the reading is told in `note`. The lines
         in the blocks are not counted; whoever cuts them says with `count` what they were.
         """
-        self._begin()
+        self.begin()
         try:
-            yield from as_utf8(self._text())
+            yield from filter(None, as_utf8(self._text()))
         except EarlyEnd as end:
             self.note = str(end)
         except OSError as error:
-            self.note = f"could not be read to its end: {reason_of(error)}"
+            self.end_early(error)
         if self.note is None and self.bytes_read == 0:
             self.note = "is empty"
+
+    def end_early(self, error: OSError) -> None:
+        """Say in `note` what ended the reading of ranges of `path`."""
+        self.note = f"could not be read to its end: {reason_of(error)}"
 
     def count(self, *, lines: int, replaced: int = 0, cut_lines: int = 0, bytes_read: int = 0) -> None:
         """Add what a reader of `blocks()`, or of ranges of `path`, found; only the latter has bytes to add."""
@@ -127,10 +134,10 @@ class Source:
         Never raises: what was read is returned, and whatever ended the reading early is told in `note`. A pipe's bytes
         are given once, by this or by `lines()`.
         """
-        self._begin()
-        most, what = self._limits.dump_bytes, "dump"
+        self.begin()
+        most, what = self.limits.dump_bytes, "dump"
         if self.kind is Kind.CONFIG:
-            most, what = self._limits.config_bytes, "configuration file"
+            most, what = self.limits.config_bytes, "configuration file"
         pieces: list[bytes] = []
         try:
             for block in self._opened()[0]:
@@ -147,10 +154,11 @@ class Source:
             self.note = "is empty"
         return b"".join(pieces)
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
+        """Set all counters to naught: a reading begins."""
         self.note = None
         self.bytes_read = self.disk_read = 0
-        self._cutter = LineCutter(self.name, self._limits)
+        self._cutter = LineCutter(self.name, self.limits)
         self._counted = _Counted()
 
     def _opened(self) -> tuple[Iterator[bytes], bytes]:
@@ -172,7 +180,9 @@ class Source:
             yield block
 
     def _unpacked(self) -> Iterator[bytes]:
-        return unpacked(self._blocks(self._count_disk), self._limits)
+        if self._is_live:
+            return unpacked(self._blocks(self._count_disk), self.limits)
+        return unpacked_ahead(self._blocks, self.limits)(self._count_disk)
 
     def _count_disk(self, size: int) -> None:
         self.disk_read += size
@@ -187,14 +197,22 @@ def _refuse_what_is_no_text(head: bytes) -> None:
         raise EarlyEnd("is not text and was skipped")
 
 
-def unpacked(blocks: Iterator[bytes], limits: Limits) -> Iterator[bytes]:
-    """Yield the decompressed bytes of a file, or the bytes themselves where they are not compressed."""
+def unpacked_ahead(blocks: Blocks, limits: Limits) -> Blocks:
+    """Give the decompressed bytes of a file, as fast as can be: made in threads of their own."""
+    return read_ahead(lambda took: unpacked(blocks(took), limits, is_live=False))
+
+
+def unpacked(blocks: Iterator[bytes], limits: Limits, *, is_live: bool = True) -> Iterator[bytes]:
+    """Yield the decompressed bytes of a file, or the bytes themselves where they are not compressed.
+
+    `is_live`: see `decompress`.
+    """
     for _ in range(limits.compressions):
         blocks, head = peeked(blocks, 6)
         name = compression_of(head)
         if name is None:
             break
-        blocks = decompress(name, blocks, limits)
+        blocks = decompress(name, blocks, limits, is_live=is_live)
     yield from blocks
 
 

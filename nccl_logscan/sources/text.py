@@ -161,8 +161,14 @@ class LineCutter:
             self._offset = offset
             yield RawLine(at, text[:-1] if ends_in_cr and text.endswith("\r") else text)
 
+    def line_at(self, at: Position, part: bytes) -> RawLine:
+        """Return a line whose bytes lie elsewhere than at the end of what was fed; it is not counted in `lines`."""
+        return self._decoded_one(at, part)
+
     def _one(self, part: bytes) -> RawLine:
-        at = self._place(len(part))
+        return self._decoded_one(self._place(len(part)), part)
+
+    def _decoded_one(self, at: Position, part: bytes) -> RawLine:
         nuls = 0
         if b"\0" in part:
             kept = part.translate(None, b"\0")

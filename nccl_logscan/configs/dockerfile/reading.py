@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import islice
 
@@ -23,6 +22,7 @@ from nccl_logscan.configs.pins import pins_in
 from nccl_logscan.configs.proof import adds_just, changes_just
 from nccl_logscan.expressions import deferred
 from nccl_logscan.position import Span
+from nccl_logscan.records import dataclass, replace
 
 _ESCAPE = deferred(rb"\A(?:#[ \t]*(?!escape)\w+=[^\n]*\n)*#[ \t]*escape[ \t]*=[ \t]*(`)", re.IGNORECASE)
 _HEREDOC = deferred(rb"<<(-?)[ \t]*([\"']?)([A-Za-z_]\w*)\2")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.edit import Edit, applied
@@ -12,6 +11,7 @@ from nccl_logscan.configs.mappings.tree import Mapping, Node, Scalar, Sequence, 
 from nccl_logscan.configs.mappings.writer import Writer
 from nccl_logscan.configs.model import Config, Form, Placed
 from nccl_logscan.expressions import deferred
+from nccl_logscan.records import dataclass
 
 TREE_FORMS = (Form.ENV_LIST, Form.ENV_MAPPING, Form.RUNTIME_ENV, Form.MAPPING)
 # Compose: ${X:-value} holds where the caller's environment has no X.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.embedded.texts import Inner, read_inner, sources_in
@@ -14,6 +13,7 @@ from nccl_logscan.configs.model import Form, Launch, LineIndex, Placed
 from nccl_logscan.configs.pins import pins_in
 from nccl_logscan.expressions import deferred
 from nccl_logscan.position import Span
+from nccl_logscan.records import dataclass, replace
 
 _LONGEST_PATH = 400
 _ALIASED_NODES = 2000

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from dataclasses import dataclass
 from functools import cache, lru_cache
 
 import tree_sitter
 import tree_sitter_python
 
 from nccl_logscan.expressions import deferred
+from nccl_logscan.records import dataclass
 
 _TELLING = frozenset(
     {

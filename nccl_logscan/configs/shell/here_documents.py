@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import NamedTuple
 
 from nccl_logscan.configs.edit import Edit
@@ -11,6 +10,7 @@ from nccl_logscan.configs.model import Config, Launch, LineIndex, Placed
 from nccl_logscan.configs.shell.words import HOLE
 from nccl_logscan.expressions import deferred
 from nccl_logscan.position import Span
+from nccl_logscan.records import replace
 
 _TYPED = deferred(r"\.(?:json|ya?ml|toml|py)$")
 _PLAIN = deferred(r"[^$`\\]*")

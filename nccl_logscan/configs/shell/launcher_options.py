@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -14,6 +13,7 @@ from nccl_logscan.configs.shell.script import Script
 from nccl_logscan.configs.shell.words import HOLE, Word
 from nccl_logscan.expressions import deferred
 from nccl_logscan.position import Span
+from nccl_logscan.records import dataclass
 
 _NUMBER = deferred(r"-\d")
 _NAME = deferred(r"[A-Za-z_]\w*", re.ASCII)

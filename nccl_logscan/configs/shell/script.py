@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import zip_longest
 
 from nccl_logscan.catalogue.model import Kind
@@ -13,6 +12,7 @@ from nccl_logscan.configs.shell.here_documents import Document, launches_within,
 from nccl_logscan.configs.shell.words import HOLE, Body, Command, Unit, Word, lex, unicode, whole
 from nccl_logscan.expressions import deferred
 from nccl_logscan.position import Span
+from nccl_logscan.records import replace
 
 OPTION_TEXT = "="
 """Command.before of what is no command, but the options that a variable holds."""

@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from nccl_logscan.expressions import deferred
+from nccl_logscan.records import dataclass, field
 
 HOLE = "\0"
 """Stands in a word's text for what only the running shell knows: $X, $(command)."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
 from nccl_logscan.diagnosis.comparison import odd_one_out
@@ -19,6 +18,7 @@ from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event, HostFact, NcclEnv, NcclNetwork
 from nccl_logscan.expressions import deferred
 from nccl_logscan.numbers import whole
+from nccl_logscan.records import dataclass, field
 from nccl_logscan.taxonomy import Category, Role
 
 _LIMIT = 4_096

@@ -17,6 +17,7 @@ from nccl_logscan.diagnosis.comparison import (
 from nccl_logscan.diagnosis.detectors.detection import Detection, captured, excerpt_of
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.findings import Evidence, Finding
+from nccl_logscan.diagnosis.heed import Heed
 from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event, LogText, NcclEnv, NcclInit, NcclNetwork
 from nccl_logscan.expressions import deferred
@@ -60,6 +61,10 @@ class Heterogeneity:
         self._ready: dict[str, None] = {}
         self._telling: dict[str, None] = {}
         self._running: dict[str, None] = {}
+
+    def heeds(self, event: Event) -> Heed:
+        """See `Heed`: facts."""
+        return Heed.TEXT if tells_facts(event) else Heed.SAYER
 
     def feed(self, event: Event, site: Site) -> None:
         """Note what an event tells of its host or process."""

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from nccl_logscan.diagnosis.detectors.detection import Detection, excerpt_of
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
+from nccl_logscan.diagnosis.heed import Heed
 from nccl_logscan.diagnosis.sayer import Who, who
 from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event, NcclEnv, NcclNetwork, NcclVersion, NcclWarn, TrainStep
 from nccl_logscan.expressions import deferred
+from nccl_logscan.records import dataclass
 
 _LIMIT = 4_096
 _SOCKET = "Socket"
@@ -120,6 +121,10 @@ class RoceAddress:
 
     def __init__(self) -> None:
         self._seen = _Roce()
+
+    def heeds(self, event: Event) -> Heed:  # noqa: ARG002 - of bulk kinds alike
+        """See `Heed`: that steps were made."""
+        return Heed.SAYER
 
     def feed(self, event: Event, site: Site) -> None:
         """Note the links, the setting, the version, and whether traffic flowed before the failure."""

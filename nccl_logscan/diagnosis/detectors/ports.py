@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import ClassVar
 
@@ -14,6 +13,7 @@ from nccl_logscan.diagnosis.host_names import by_lower_case, host_in_name
 from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event
 from nccl_logscan.expressions import deferred
+from nccl_logscan.records import dataclass
 
 _LIMIT = 65_536
 _SHOWN = 5

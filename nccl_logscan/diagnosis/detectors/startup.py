@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import ClassVar
 
 from nccl_logscan.diagnosis.detectors.detection import Detection, brief_excerpt_of, excerpt_of
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
+from nccl_logscan.diagnosis.heed import Heed
 from nccl_logscan.diagnosis.sayer import Who, who
 from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event, LogText, NcclChannel, NcclInit, NcclNetwork
 from nccl_logscan.expressions import deferred
+from nccl_logscan.records import dataclass, field
 from nccl_logscan.taxonomy import Role
 
 _LIMIT = 16_384
@@ -99,6 +100,12 @@ class Benchmark:
         self._head: tuple[Excerpt, int] | None = None
         self._rows = 0
         self._peer: Excerpt | None = None
+
+    def heeds(self, event: Event) -> Heed:
+        """See `Heed`: the table's head and rows; which transports there are."""
+        if isinstance(event, NcclChannel):
+            return Heed.WORDS
+        return Heed.LINE if _HEAD.match(event.message) or _ROW.match(event.message) else Heed.SAYER
 
     def feed(self, event: Event, site: Site) -> None:
         """Look for the table and its rows."""

@@ -10,7 +10,6 @@ ProcessGroupNCCL.cpp:843] text                                                  
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from datetime import datetime
 
 from nccl_logscan.events.model import CallSite, TorchC10
@@ -18,6 +17,7 @@ from nccl_logscan.expressions import deferred
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.lines.stamps import NO_YEAR
 from nccl_logscan.position import Instant, Origin
+from nccl_logscan.records import dataclass, replace
 
 _BRACKETED = deferred(
     r"(?:\[rank(?P<rank>\d{1,7})\]: ?)?\[(?P<severity>[DIWEFV])"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from nccl_logscan.events.model import KubernetesEvent, told_by
 from nccl_logscan.expressions import deferred
 from nccl_logscan.gate import Gate
 from nccl_logscan.lines.model import LogLine
+from nccl_logscan.records import replace
 
 _SAID = deferred(
     r"\bOOMKilled\b|\bCrashLoopBackOff\b|\bErrImagePull\b|\bImagePullBackOff\b|\bCreateContainerConfigError\b"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from nccl_logscan.events.dialects.process import signal_of
 from nccl_logscan.events.model import Event, MpiEvent, ProcessExit, told_by
 from nccl_logscan.expressions import deferred
 from nccl_logscan.gate import Gate
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.position import Origin
+from nccl_logscan.records import replace
 
 _LAUNCHER = r"(?:mpirun|mpiexec|prterun|orterun|prun)"
 _PROCESS = r"process rank (?P<task>\d{1,7}) with PID (?P<pid>\d{1,10}) on ?"

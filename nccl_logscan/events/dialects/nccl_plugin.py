@@ -48,7 +48,7 @@ def read(line: LogLine) -> Event | None:
 
 def _event(line: LogLine, said: re.Match[str], own: Origin, level: str, site: CallSite | None) -> Event:
     at, origin, message = line.at, own.completed_by(line.origin), line.text[said.end() :]
-    when = (printed_time(said[5] or "", said[1]) if said.re is _COLLECTIVE else None) or line.when
+    when = (printed_time(said[5] or "", said[1]) if said.re.pattern == _COLLECTIVE.pattern else None) or line.when
     if level in _ERRORS:
         return NcclWarn(at=at, origin=origin, when=when, message=message, repeated=line.repeated, site=site)
     return NcclInfo(at=at, origin=origin, when=when, message=message, repeated=line.repeated)

@@ -13,13 +13,13 @@ Formats: outputs of drivers 418 to 580 in public repositories, and nvidia-smi's 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
 from nccl_logscan.events.dialects.table import Reader, fact
 from nccl_logscan.events.model import Event
 from nccl_logscan.expressions import deferred
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.numbers import whole
+from nccl_logscan.records import dataclass, field
 
 _TOOL = "nvidia-smi"
 HEADS = (

@@ -97,7 +97,7 @@ _EXITS = tuple(
 )
 _EXIT_GATE = Gate(*(expression for _, expression in _EXITS))
 _SIGNAL_GATE = Gate(*_SIGNALS)
-_LAUNCHER_OF = {expression: launcher for launcher, expression in _EXITS}
+_LAUNCHER_OF = {expression.pattern: launcher for launcher, expression in _EXITS}
 
 
 def read(line: LogLine) -> Event | None:
@@ -113,7 +113,7 @@ def _exit(line: LogLine, match: re.Match[str]) -> ProcessExit:
     code = 0 if said.get("well") else _integer(said.get("code"))
     return ProcessExit(
         **told_by(line),
-        launcher=_LAUNCHER_OF[match.re],
+        launcher=_LAUNCHER_OF[match.re.pattern],
         exit_code=code,
         signal=_named(said) or signal_of(code),
         victim=_integer(said.get("victim")),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from nccl_logscan.events.dialects import torch_process_group
@@ -16,6 +15,7 @@ from nccl_logscan.events.model import Event, PythonException, PythonWarning, tol
 from nccl_logscan.expressions import deferred
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.position import NOBODY, Origin, Position
+from nccl_logscan.records import dataclass, field, replace
 
 # A class name as Python prints it, with Ray's cause in parentheses: ray.exceptions.RayTaskError(ValueError).
 _NAME = r"(?P<name>(?P<path>(?:[A-Za-z_]\w{0,100}\.){0,12})(?P<last>[A-Za-z_]\w{0,100}(?:\(\w{1,100}\))?))"
@@ -157,6 +157,11 @@ class Tracebacks:
         self._thrown: dict[Origin, deque[str]] = {}
         self._harmless: dict[Origin, int] = {}
         self._limit = limit
+
+    @property
+    def is_open(self) -> bool:
+        """Whether lines that follow may belong to what was read."""
+        return bool(self._pending or self._chained or self._spawned or self._thrown or self._harmless)
 
     def read(self, line: LogLine, worker: Origin | None = None) -> tuple[Event, ...] | None:
         """Return the events of a line that belongs to a traceback, () for one that is swallowed, None for any other.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nccl_logscan.events.dialects.table import Reader
@@ -17,6 +16,7 @@ from nccl_logscan.expressions import deferred
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.numbers import whole
 from nccl_logscan.position import Position
+from nccl_logscan.records import dataclass, field, replace
 
 HEADS = (
     "Job summary",

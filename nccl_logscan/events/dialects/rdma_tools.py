@@ -11,13 +11,13 @@ Formats: outputs of all of them in public repositories; show_gids as Mellanox/ml
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from nccl_logscan.events.dialects.table import Reader, fact
 from nccl_logscan.events.model import Event
 from nccl_logscan.expressions import deferred
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.numbers import whole
+from nccl_logscan.records import dataclass
 
 HEADS = (
     "CA '",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from nccl_logscan.events.dialects.process import SIGNALS_BY_WORDS, signal_of
 from nccl_logscan.events.model import Event, ProcessExit, SlurmEvent, told_by
@@ -11,6 +10,7 @@ from nccl_logscan.expressions import deferred
 from nccl_logscan.gate import Gate
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.position import Origin
+from nccl_logscan.records import replace
 
 # `srun: error: n07: task 3: Exited with exit code 1`; several hosts and tasks stand as lists (src/srun/launch.c).
 _TASKS_ENDED = deferred(

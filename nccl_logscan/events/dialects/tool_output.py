@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from dataclasses import replace
 from pathlib import PurePosixPath
 
 from nccl_logscan.events.dialects import nvidia_smi, ras, rdma_tools
@@ -16,6 +15,7 @@ from nccl_logscan.events.model import Event
 from nccl_logscan.expressions import deferred
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.position import Origin
+from nccl_logscan.records import replace
 
 _KINDS = (ras, nvidia_smi, rdma_tools)
 _HEADS = tuple(head for kind in _KINDS for head in kind.HEADS)
@@ -49,6 +49,11 @@ class ToolOutput:
         self._limit = limit
         self._open: dict[Origin, Reader] = {}
         self._recent: deque[str] = deque(maxlen=_BEFORE)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether lines that follow may stand in a table."""
+        return bool(self._open)
 
     def read(self, line: LogLine) -> tuple[Event, ...] | None:
         """Return the events of a line that stands in a table or opens one; None for any other line."""

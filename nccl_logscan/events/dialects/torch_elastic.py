@@ -10,13 +10,13 @@ Stamp and level may have been taken off already; the module's name, by dots or b
 from __future__ import annotations
 
 import signal as signals
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from nccl_logscan.events.model import ElasticAgent, ElasticExit, told_by
 from nccl_logscan.expressions import deferred
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.position import Instant, Origin
+from nccl_logscan.records import dataclass, field, replace
 
 # The module's name may stand behind a stamp or a level that no prefix of the lines layer knows.
 _LOGGER = deferred(
@@ -32,6 +32,7 @@ _CLOSING = deferred(
     r"Sending process \d+ closing signal (?P<name>SIG\w+)|Closing process \d+ via signal (?P<name2>SIG\w+)"
 )
 _SIGNALLED = deferred(r"(?:via signal|exiting via|via|closing signal) (?:Signals\.)?(SIG[A-Z0-9]+|\d{1,2}\b)")
+_STAMP = deferred(r"(\d{4})-(\d\d?)-(\d\d?)_(\d\d?):(\d\d?):(\d\d?)")
 _DEATH = deferred(r"Received (?:Signals\.)?(\w+) death signal")
 
 
@@ -183,7 +184,10 @@ class FailureBlock:
 
 def _time(printed: str) -> datetime | None:
     """`2026-11-30_05:42:35`, by the agent's clock; the zone is not printed."""
+    found = _STAMP.fullmatch(printed)
+    if found is None:
+        return None
     try:
-        return datetime.strptime(printed, "%Y-%m-%d_%H:%M:%S")
+        return datetime(*map(int, found.groups()))  # type: ignore[arg-type] # six numbers
     except ValueError:
         return None

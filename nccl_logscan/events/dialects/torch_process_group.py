@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import islice
 from math import prod
 from typing import Any
@@ -30,6 +29,7 @@ from nccl_logscan.events.model import (
 from nccl_logscan.expressions import deferred
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.position import Origin
+from nccl_logscan.records import dataclass
 
 _FILES = ("ProcessGroup", "NCCLUtils", "TraceUtils", "FlightRecorder", "HeartbeatMonitor", "Utils.hpp", "logger.cpp")
 _PREFIX = deferred(
