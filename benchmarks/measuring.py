@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Thread
 
 _PERIOD = 0.01  # seconds between two looks at a command's memory
 _TICKS = os.sysconf("SC_CLK_TCK")
+LEAST_SECONDS = 0.5  # where every command is faster there are more rounds, for a median to mean something
+MORE_ROUNDS = 4  # times as many
 _DISTURBED = 0.1  # processors that others had on average, from which a run is marked
 
 
@@ -56,6 +59,32 @@ def run(command: str, environment: Mapping[str, str]) -> Run:
     wall = time.perf_counter() - started
     own = usage.ru_utime + usage.ru_stime
     return Run(wall, own, max(0.0, (_busy() - busy - own) / wall), process.returncode)
+
+
+def in_turn(commands: Mapping[str, str], environment: Mapping[str, str], rounds: int) -> dict[str, list[Run]]:
+    """Each command's runs, one of every command a round, so that a busy minute of the machine falls on all of them.
+
+    Where all are fast there are more rounds. Leaves the program if a command fails.
+    """
+    runs: dict[str, list[Run]] = {name: [] for name in commands}
+    left = rounds
+    while left > 0:
+        for name, line in commands.items():
+            once = run(line, environment)
+            if once.code not in {0, 1, 123}:  # 1: a failure was found; grep found nothing. 123: xargs passes a 1 on
+                raise SystemExit(f"{line}\nended with {once.code}")
+            runs[name].append(once)
+        left -= 1
+        first_round = len(runs[name]) == 1
+        if first_round and max(own[0].wall for own in runs.values()) < LEAST_SECONDS:
+            left += (MORE_ROUNDS - 1) * rounds
+    return runs
+
+
+def ratios(runs: Sequence[Run], others: Sequence[Run]) -> tuple[float, str]:
+    """The median of the ratios round by round, and the least and the greatest as text."""
+    each = [one.wall / other.wall for one, other in zip(runs, others, strict=True)]
+    return statistics.median(each), f"{min(each):.2f}-{max(each):.2f}"
 
 
 def memory(command: str, environment: Mapping[str, str]) -> Memory:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import shlex
 import statistics
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks import logs
-from benchmarks.measuring import memory, run
+from benchmarks.measuring import Run, in_turn, memory, ratios
 
 _SIZES = (10, 100, 1000, 10_000)  # megabytes of (a)
 _FILES = (1, 8, 64, 512, 4096)
@@ -28,20 +29,20 @@ class _Point:
 def section(folder: Path, command: str, environment: Mapping[str, str], rounds: int, *, ray: bool) -> str:
     """The page's part on scaling, measured now."""
     out = shlex.quote(str(folder / "verdict-scaling.json"))
-    sized = [logs.made(folder, "a", megabytes) for megabytes in _SIZES]
+    sized = [logs.made_apart(folder, "a", megabytes) for megabytes in _SIZES]
     lines = ["## Scaling", "", "One log of kind (a):", ""]
     lines += ["| size | grep | scan | times grep | MB/s | memory |", "|---|---|---|---|---|---|"]
     points = []
     for log in sized:
         name, size = shlex.quote(str(log)), log.stat().st_size
-        scan = f"{command} {name} -q -o {out}"
-        seconds = _median(scan, environment, _rounds(size, rounds))
-        grep = _median(f"grep -a NCCL {name} | grep -v INFO", environment, _rounds(size, rounds))
+        commands = {"grep": f"grep -a NCCL {name} | grep -v INFO", "scan": f"{command} {name} -q -o {out}"}
+        together = memory(commands["scan"], environment).together / 1e6  # and brings the log into the page cache
+        runs = in_turn(commands, environment, _rounds(size, rounds))
+        seconds = _median(runs["scan"])
         points.append(_Point(size, seconds))
-        together = memory(scan, environment).together / 1e6
         lines.append(
-            f"| {size / 1e6:,.0f} MB | {grep:.2f} s | {seconds:.2f} s | {seconds / grep:.2f} | "
-            f"{size / 1e6 / seconds:.0f} | {together:.0f} MB |"
+            f"| {size / 1e6:,.0f} MB | {_median(runs['grep']):.2f} s | {seconds:.2f} s | "
+            f"{ratios(runs['scan'], runs['grep'])[0]:.2f} | {size / 1e6 / seconds:.0f} | {together:.0f} MB |"
         )
     lines += ["", "Files of 64 kB, one a rank:", "", *_by_files(folder, command, environment, rounds, out), ""]
     if ray:
@@ -53,7 +54,8 @@ def _by_files(folder: Path, command: str, environment: Mapping[str, str], rounds
     small = folder / "small"
     if not small.exists():
         partial = folder / "small.partial"
-        logs.write_rank_files(partial, _FILE_SIZE, 1, ranks=_FILES[-1], failing=0)
+        with ProcessPoolExecutor(1) as apart:  # see logs.made_apart
+            apart.submit(logs.write_rank_files, partial, _FILE_SIZE, 1, ranks=_FILES[-1], failing=0).result()
         partial.rename(small)
     files = sorted(small.iterdir())
     lines = ["| files | size | grep | scan | times grep | files/s |", "|---|---|---|---|---|---|"]
@@ -65,11 +67,15 @@ def _by_files(folder: Path, command: str, environment: Mapping[str, str], rounds
         listed = folder / "files.txt"
         listed.write_text(names.replace(" ", "\n") + "\n", "utf-8")
         given = f"xargs -a {shlex.quote(str(listed))} -n {count}"
-        seconds = _median(f"{inside}{given} {command} -q -o {out}", environment, rounds)
-        grep = _median(f"{inside}{given} grep -ah NCCL | grep -v INFO", environment, rounds)
+        commands = {
+            "grep": f"{inside}{given} grep -ah NCCL | grep -v INFO",
+            "scan": f"{inside}{given} {command} -q -o {out}",
+        }
+        runs = in_turn(commands, environment, rounds)
+        seconds = _median(runs["scan"])
         lines.append(
-            f"| {count:,} | {size / 1e6:.1f} MB | {grep:.3f} s | {seconds:.2f} s | {seconds / grep:.1f} | "
-            f"{count / seconds:.0f} |"
+            f"| {count:,} | {size / 1e6:.1f} MB | {_median(runs['grep']):.3f} s | {seconds:.2f} s | "
+            f"{ratios(runs['scan'], runs['grep'])[0]:.1f} | {count / seconds:.0f} |"
         )
     return lines
 
@@ -84,7 +90,7 @@ def _by_workers(
         cells = []
         for workers in _WORKERS:
             line = f"{command} {shlex.quote(str(log))} -q -o {out} --engine ray --workers {workers}"
-            seconds = _median(line, environment, _rounds(own.size, 3))
+            seconds = _median(in_turn({"ray": line}, environment, _rounds(own.size, 3))["ray"])
             cells.append(f"{seconds:.2f} s")
         by_ray.append(_Point(own.size, seconds))
         lines.append(f"| {own.size / 1e6:,.0f} MB | {own.seconds:.2f} s | {' | '.join(cells)} |")
@@ -116,9 +122,5 @@ def _rounds(size: int, rounds: int) -> int:
     return 1 if size > _LARGE else rounds
 
 
-def _median(line: str, environment: Mapping[str, str], rounds: int) -> float:
-    runs = [run(line, environment) for _ in range(rounds)]
-    failed = next((one for one in runs if one.code not in {0, 1, 123}), None)  # 123: xargs's word for a 1
-    if failed:
-        raise SystemExit(f"{line}\nended with {failed.code}")
+def _median(runs: Sequence[Run]) -> float:
     return statistics.median(one.wall for one in runs)

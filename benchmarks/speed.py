@@ -30,14 +30,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks import logs, scaling
-from benchmarks.measuring import Memory, Run, memory, run
+from benchmarks.measuring import LEAST_SECONDS, MORE_ROUNDS, Memory, Run, in_turn, memory, ratios
 
 _ROOT = Path(__file__).resolve().parents[1]
 _REPORT = _ROOT / "reports" / "speed.md"
 _STORM = _ROOT / "fixtures" / "cases" / "storm" / "rank0.log.xz"
 _LETTERS = "abcdef"
-_LEAST_SECONDS = 0.5  # a command that is faster runs more often, for its median to mean something
-_MORE_ROUNDS = 4  # times as many
 
 
 @dataclass(frozen=True)
@@ -112,26 +110,26 @@ def _cases(letter: str, folder: Path, command: str, megabytes: int | None) -> It
         return f"{command} {names} -q -o {shlex.quote(str(folder / f'verdict-{letter}.json'))}"
 
     if letter == "a":
-        log = logs.made(folder, "a", megabytes)
+        log = logs.made_apart(folder, "a", megabytes)
         yield _of_one(letter, "a trainer's log, 3 % NCCL", log, scan, target=2.0, limit=150_000_000)
     elif letter == "b":
-        log = logs.made(folder, "b", megabytes)
+        log = logs.made_apart(folder, "b", megabytes)
         yield _of_one(letter, "start-up of 512 ranks, 90 % NCCL", log, scan, target=3.0, limit=200_000_000)
     elif letter == "c":
-        yield _of_many(logs.made(folder, "c"), scan)
+        yield _of_many(logs.made_apart(folder, "c"), scan)
     elif letter == "d":
         log = _storm(folder)
         size = log.stat().st_size
         yield _of_one(letter, "the storm: six lines over and over", log, scan, target=2.0)
         yield _of_one(letter, "the storm as it is", _STORM, scan, unpack="xz", size=size)
     elif letter == "e":
-        log = logs.made(folder, "a", megabytes)
+        log = logs.made_apart(folder, "a", megabytes)
         size = log.stat().st_size
         for program, suffix in (("zstd", ".zst"), ("gzip", ".gz")):
             packed = _compressed(log, program, suffix)
             yield _of_one(letter, f"(a) in {program}", packed, scan, unpack=program, size=size, target=1.3)
     else:
-        yield _of_few_lines(logs.made(folder, "f"), scan, Path(shlex.split(command)[0]))
+        yield _of_few_lines(logs.made_apart(folder, "f"), scan, Path(shlex.split(command)[0]))
 
 
 def _of_one(
@@ -216,33 +214,21 @@ def _measured(case: Case, folder: Path, environment: Mapping[str, str], rounds: 
     commands = {"grep": case.baseline, "rg": case.ripgrep, "scan": case.scan}
     present = {name: line for name, line in commands.items() if line and (name != "rg" or shutil.which("rg"))}
     result = Result(case)
+    report = folder / f"verdict-{case.letter}.json"
+    report.unlink(missing_ok=True)  # a program that breaks also leaves with 1
     for name, line in present.items():  # also brings the log into the page cache
         result.memories[name] = memory(line, environment)
     result.runs = in_turn(present, environment, rounds)
-    result.verdict = _verdict(folder / f"verdict-{case.letter}.json")
+    result.verdict = _verdict(report)
     return result
 
 
-def in_turn(commands: Mapping[str, str], environment: Mapping[str, str], rounds: int) -> dict[str, list[Run]]:
-    """Each command's runs; fast ones run more rounds."""
-    runs: dict[str, list[Run]] = {name: [] for name in commands}
-    left = rounds
-    while left > 0:
-        for name, line in commands.items():
-            once = run(line, environment)
-            if once.code not in {0, 1}:  # 1: a failure was found; grep found nothing
-                raise SystemExit(f"{line}\nended with {once.code}")
-            runs[name].append(once)
-        left -= 1
-        first_round = len(runs[name]) == 1
-        if first_round and max(own[0].wall for own in runs.values()) < _LEAST_SECONDS:
-            left += (_MORE_ROUNDS - 1) * rounds
-    return runs
-
-
 def _verdict(report: Path) -> str:
+    if not report.exists():
+        raise SystemExit(f"the scan wrote no report to {report}")
     told = json.loads(report.read_text("utf-8"))["verdict"]
-    return str(told["category"]) + (f", rank {told['rank']}" if told.get("rank") is not None else "")
+    rank = (told["culprit"] or {}).get("rank")
+    return str(told["category"]) + (f", rank {rank}" if rank is not None else "")
 
 
 # --- the page --------------------------------------------------------------------------------------------------
@@ -251,8 +237,8 @@ def _verdict(report: Path) -> str:
 def _page(results: Sequence[Result], options: argparse.Namespace) -> str:
     intro = (
         f"Measured on {dt.datetime.now(tz=dt.UTC):%Y-%m-%d} with {_version(options.command)} on {_machine()}; "
-        f"{', '.join(_versions())}. Runs of each command: {options.rounds} ({_MORE_ROUNDS * options.rounds} where all "
-        f"take less than {_LEAST_SECONDS} s), in turn, the logs in the page cache. Seconds are medians; a ratio is the "
+        f"{', '.join(_versions())}. Runs of each command: {options.rounds} ({MORE_ROUNDS * options.rounds} where all "
+        f"take less than {LEAST_SECONDS} s), in turn, the logs in the page cache. Seconds are medians; a ratio is the "
         "median of the ratios within a round, with the least and the greatest. A scan reads the whole log, finds "
         "the verdict and writes the report as JSON; `grep` stands for `grep -a NCCL LOG | grep -v INFO > OUT` "
         "(packed logs: "
@@ -260,12 +246,13 @@ def _page(results: Sequence[Result], options: argparse.Namespace) -> str:
         "and `rg` "
         "for the same with ripgrep. `others` are the processors that other programs had meanwhile, on average of the "
         "round in which it was most; `~` marks a row in which that was more than a tenth of one."
+        f" Load average afterwards: {', '.join(f'{load:.1f}' for load in os.getloadavg())}."
     )
     sizes = (
         "Memory: the sum of the proportional set sizes of all processes of a command (a page that several share counts "
         "once; pages of the log that are mapped count), at its greatest, looked at every 10 ms in a run that was not "
         "timed; in brackets the part that no file backs. `largest` is the kernel's peak resident set of the largest "
-        "process, which counts every page it maps."
+        "process, which counts every page it maps, and is at least that of the process which measures."
     )
     return "\n".join(
         [
@@ -313,20 +300,14 @@ def _memory_row(result: Result) -> str:
     own = told["scan"]
     return _cells(
         f"({case.letter}) {case.title}",
-        f"{_megabytes(own.together)} ({_megabytes(own.anonymous)})",
+        f"{_seen(own)} ({_megabytes(own.anonymous)})",
         _megabytes(case.limit) if case.limit else "",
         _met(own.together, case.limit),
         _megabytes(own.largest),
-        _megabytes(told["grep"].together),
-        _megabytes(told["rg"].together) if "rg" in told else "",
+        _seen(told["grep"]),
+        _seen(told["rg"]) if "rg" in told else "",
         result.verdict,
     )
-
-
-def ratios(runs: Sequence[Run], others: Sequence[Run]) -> tuple[float, str]:
-    """The median of the ratios round by round, and the least and the greatest as text."""
-    each = [one.wall / other.wall for one, other in zip(runs, others, strict=True)]
-    return statistics.median(each), f"{min(each):.2f}-{max(each):.2f}"
 
 
 def _met(value: float, target: float | None) -> str:
@@ -345,6 +326,10 @@ def _processor(runs: Sequence[Run]) -> str:
 
 def _megabytes(size: float) -> str:
     return f"{size / 1e6:.0f} MB"
+
+
+def _seen(told: Memory) -> str:
+    return _megabytes(told.together) if told.together else "too short to see"
 
 
 def _cells(*cells: str) -> str:
