@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
+from nccl_logscan.cli.follow import WatchOptions, watch_options, watched
 from nccl_logscan.cli.options import must_replace_none_of, own_rules, rulebook_with
 from nccl_logscan.cli.progress import progress_on
 from nccl_logscan.cli.stdout import printing
@@ -32,6 +34,7 @@ Examples:
   nccl-logscan scan trainer.log --format json -o - | jq .verdict
   nccl-logscan scan trainer.log --config train.sbatch the line to change, and the change as a diff
   nccl-logscan scan trainer.log --rules site-rules    rules of your own as well
+  nccl-logscan --follow logs/ --stalled 45m           watch a job that runs; leave when it has failed or ended
 
 \b
 Exit codes:
@@ -54,6 +57,7 @@ Exit codes:
     "Files beside a log are looked at anyway.",
 )
 @own_rules
+@watch_options
 @click.option("--exit-zero", is_flag=True, help="Leave with 0 even if a failure was found.")
 @click.option("-v", "--verbose", is_flag=True, help="Say more than fits into 24 lines.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no verdict; the exit code and the report tell.")
@@ -67,6 +71,7 @@ def scan_command(
     exit_zero: bool,
     verbose: bool,
     quiet: bool,
+    **watch: Any,
 ) -> int:
     """Scan logs as one job and say what failed first, where, and what to change.
 
@@ -74,8 +79,13 @@ def scan_command(
     taken as one job: one file a rank or a node.
     """
     form = form or _form_of(output)
+    wanted = WatchOptions(**watch)
+    wanted.must_be_of_a_watch()
     place = None if output == "-" else _place(output, (*logs, *configs), form)
-    view = build_view(_scan(logs, folders, configs))
+    if wanted.follow:
+        view = build_view(watched(logs, rulebook_with(folders), Options(configs=configs), wanted, quiet=quiet))
+    else:
+        view = build_view(_scan(logs, folders, configs))
     if place is not None:
         _write(place, _render(view, form, verbose=True), makes_folder=output is None)
     with printing():
