@@ -49,6 +49,9 @@ class Growth(Protocol):
     def read(self, most: int) -> bytes:
         """Return up to so many further bytes; none where there are none now. Never raises, never waits."""
 
+    def close(self) -> None:
+        """Let go of what it opened."""
+
 
 class FileGrowth:
     """A file by its name. What stood in a file that was renamed or deleted is read to its end before the new one.
@@ -215,6 +218,9 @@ class PipeGrowth:
 
     def look(self) -> None:
         """Nothing becomes of a pipe."""
+
+    def close(self) -> None:
+        """The pipe is its owner's."""
 
     def read(self, most: int) -> bytes:
         """Return what is in the pipe."""

@@ -56,6 +56,11 @@ class Inputs:
                 tail.growth.renews = not self._is_older_part(tail.name)
         self._begun = True
 
+    def close(self) -> None:
+        """Let go of all files."""
+        for tail in self.tails.values():
+            tail.growth.close()
+
     def _is_older_part(self, name: str) -> bool:
         """Whether a name is that of a rotated part of a log that is followed."""
         return (match := _ROTATED.match(name)) is not None and match["of"] in self.tails

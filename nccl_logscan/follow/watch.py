@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import resource
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 
 from nccl_logscan.diagnosis.verdict import ScanResult
@@ -70,7 +70,8 @@ def follow(
         InputError: no line of a known kind came before the end.
     """
     _allow_many_files()
-    return _Watching(Inputs(paths, options.limits, stdin), Job(rulebook, options, paths), watch, clock, tell).result()
+    with closing(Inputs(paths, options.limits, stdin)) as inputs:
+        return _Watching(inputs, Job(rulebook, options, paths), watch, clock, tell).result()
 
 
 class _Watching:
