@@ -235,6 +235,11 @@ class Reading:
             if passed is not None and raw.at.line % _PROGRESS_LINES == 0:
                 passed()
 
+    @property
+    def holds(self) -> bool:
+        """Whether lines were taken that only `finish` folds in, if no others follow."""
+        return self._peeler.holds or self._tokeniser.holds
+
     def finish(self, lines: int, size: int) -> None:
         """Fold in what waited for further lines; the source had so many lines and bytes."""
         run = self._run

@@ -44,7 +44,7 @@ _OPTIONS = (
         "--settle",
         callback=_seconds,
         metavar="TIME",
-        help="With --follow: how long logs are still before a failure counts. [default: 30s]",
+        help="With --follow: how long logs are still before a failure counts. [default: 60s]",
     ),
     click.option(
         "--stalled",

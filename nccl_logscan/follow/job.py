@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
@@ -17,14 +17,15 @@ from nccl_logscan.rulebook.rule import Rulebook
 from nccl_logscan.sources import Kind, RawLine, open_sources
 from nccl_logscan.sources.line_source import LineSource
 from nccl_logscan.sources.source import Source
-from nccl_logscan.taxonomy import Category, Severity
+from nccl_logscan.taxonomy import Basis, Category, Severity
 
 
 class Outlook(Enum):
     """What a scan of the logs as they are now would say.
 
-    failed: a failure that a rule calls fatal, or of which a launcher told. doubtful: one that a job may survive, or an
-    error that no rule knows. finished: the job says that its work is done. open: none of these.
+    failed: a failure that a rule calls fatal, or of which a launcher told. doubtful: one that a job may survive, that
+    no line names but many together show, or that no rule knows. finished: the job says that its work is done. open:
+    none of these.
     """
 
     FAILED = b"f"
@@ -37,7 +38,8 @@ class Outlook(Enum):
 class Signs:
     """Orders of the last sign of failure, process that failed, new step, word of the end and announced restart.
 
-    They tell whether one comes after another, and no more; 0: there was none.
+    They tell whether one comes after another, and no more; 0: there was none. `held`: something was read that counts
+    only once it is known that nothing follows: part of a line, a traceback without its exception.
     """
 
     trouble: int = 0
@@ -45,6 +47,7 @@ class Signs:
     step: int = 0
     end: int = 0
     restart: int = 0
+    held: bool = False
 
 
 class Job:
@@ -88,13 +91,14 @@ class Job:
         """Lines folded."""
         return sum(tail.lines_read for tail, _ in self._readings.values())
 
-    def signs(self) -> Signs:
+    def signs(self, tails: Iterable[Tail]) -> Signs:
         """Return what the lines read so far say of the job's course."""
         run = self._run
         unexplained = max(run.unclaimed.last.values(), default=0)
         endings = run.endings
         trouble = max(run.last_sign, unexplained, endings.last_failure)
-        return Signs(trouble, endings.last_failure, endings.last_step, endings.last_end, endings.restart)
+        held = any(reading.holds for _, reading in self._readings.values()) or any(tail.holds for tail in tails)
+        return Signs(trouble, endings.last_failure, endings.last_step, endings.last_end, endings.restart, held)
 
     def outlook(self, tails: Sequence[Tail]) -> Outlook:
         """Say what a scan would say now.
@@ -124,19 +128,20 @@ class Job:
         os._exit(0)
 
     def _outlook_by_concluding(self, tails: Sequence[Tail]) -> Outlook:
-        signs = self.signs()
         try:
             diagnosis = self.conclude(tails).diagnosis
         except InputError:
             return Outlook.OPEN
-        endings = self._run.endings
+        endings, signs = self._run.endings, self.signs(())
         if diagnosis.category == Category.NONE:
             return Outlook.FINISHED if endings.finished and signs.end > signs.step else Outlook.OPEN
-        cause = diagnosis.finding
-        if (cause and cause.rule.severity is Severity.FATAL) or (endings.failed and signs.exit > signs.step):
+        if endings.failed and signs.exit > signs.step:
             return Outlook.FAILED
-        doubtful = cause or diagnosis.consequences or endings.failed or self._run.unexplained
-        return Outlook.DOUBTFUL if doubtful else Outlook.OPEN
+        is_fresh = signs.trouble > signs.step
+        if diagnosis.finding is not None and diagnosis.finding.rule.severity is Severity.FATAL:
+            # What no line says and only a comparison shows may be a job that is slow to start.
+            return Outlook.FAILED if is_fresh or diagnosis.basis is Basis.RULE else Outlook.DOUBTFUL
+        return Outlook.DOUBTFUL if is_fresh else Outlook.OPEN
 
     def conclude(self, tails: Sequence[Tail], goes_on: Callable[[], bool] = lambda: True) -> ScanResult:
         """Return the verdict over all that was read, and over dumps and other files that are read at the end only.

@@ -6,8 +6,8 @@ scan would say then decides. How long that is depends on how much is known:
 
     settle / 3     a launcher has said that a process failed
     settle         a rule knows the failure, and calls it fatal
-    10 * settle    it is one that a job may survive, or an error that no rule knows; or torchrun says that it starts
-                   the job again; or the logs do not fall still, but no step is made either
+    10 * settle    it is one that a job may survive, that no line names but many together show, or that no rule knows;
+                   or torchrun says that it starts the job again; or the logs do not fall still, but no step is made
 
 A job whose steps are far apart is still between them as well: nothing counts as stillness that is shorter than twice
 the longest of the latest pauses between steps, unless a launcher has spoken.
@@ -23,7 +23,7 @@ _PAUSES = 8
 _LONG = 10.0
 _SHORT = 1 / 3
 _AGAIN = 600.0
-"""Seconds after which one looks again though no further sign has come: what a scan says may rest on other lines too."""
+"""Seconds between looks where there is no sign: what a scan says may rest on lines of which none is one by itself."""
 
 
 class Patience:
@@ -36,7 +36,7 @@ class Patience:
         self._trouble_since: float | None = None
         self._stepped: float | None = None
         self._pauses: deque[float] = deque(maxlen=_PAUSES)
-        self._looked: tuple[float, Signs] | None = None
+        self._looked = float("-inf"), self._signs
         self._outlook = Outlook.OPEN
 
     @property
@@ -68,12 +68,14 @@ class Patience:
         """Return from when on a look is due if nothing more comes; None if none is."""
         if self._outlook is Outlook.DOUBTFUL:
             return self._grew + _LONG * self._settle
-        if not (self._signs.trouble or self._signs.end) or self._has_seen_all():
+        looked_at, seen = self._looked
+        if self._grew <= looked_at:
             return None
         still = self._grew + self._stillness()
-        if self._trouble_since is None:
-            return still
-        return min(still, max(self._trouble_since, self._looked_at()) + self._longest())
+        if self._trouble_since is not None:
+            return min(still, max(self._trouble_since, looked_at) + self._longest())
+        is_news = self._signs.trouble > seen.trouble or self._signs.end > seen.end or self._signs.held
+        return still if is_news else max(still, looked_at + _AGAIN)
 
     def take(self, now: float, outlook: Outlook) -> bool:
         """Take in what a look has found; return whether the watch is over."""
@@ -99,16 +101,3 @@ class Patience:
     def _longest(self) -> float:
         """How long the logs may go on without a step after a sign of failure."""
         return max(_LONG * self._settle, self._stillness())
-
-    def _looked_at(self) -> float:
-        return self._looked[0] if self._looked is not None else float("-inf")
-
-    def _has_seen_all(self) -> bool:
-        """Whether no line that could change the outlook has come since the last look."""
-        if self._looked is None:
-            return False
-        at, signs = self._looked
-        if self._grew <= at:
-            return True
-        is_new = signs.trouble < self._signs.trouble or signs.end < self._signs.end
-        return not is_new and self._trouble_since is None and self._grew < at + _AGAIN

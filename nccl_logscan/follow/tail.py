@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import copy
 from collections.abc import Iterator, Sequence
 
 from nccl_logscan.follow.growth import Growth
@@ -61,11 +60,6 @@ class Tail:
         """Whether it has turned out to be a log."""
         return self._head is None and not self.is_whole and self.note is None
 
-    @property
-    def is_new(self) -> bool:
-        """Whether too little of it has been seen to tell what it is."""
-        return self._head is not None
-
     def take(self) -> Sequence[RawLine]:
         """Return the lines that the next bytes complete, BLOCK of bytes at most; `grew` is False where none came."""
         self.grew = False
@@ -84,9 +78,10 @@ class Tail:
         self.bytes_read += len(block)
         return list(self._cutter.feed(block))
 
-    def unfinished(self) -> Iterator[RawLine]:
-        """Yield the line that no line feed has ended yet, and leave it unfinished."""
-        yield from copy.deepcopy(self._cutter).finish()
+    @property
+    def holds(self) -> bool:
+        """Whether bytes came that are no whole line yet, or too few to tell what they are of."""
+        return bool(self._head) or self._cutter.is_open
 
     def finish(self) -> Iterator[RawLine]:
         """Yield what is left at the end of the watch."""

@@ -11,7 +11,7 @@ from nccl_logscan.diagnosis.verdict import ScanResult
 from nccl_logscan.errors import InputError
 from nccl_logscan.follow.clock import Clock
 from nccl_logscan.follow.inputs import Inputs
-from nccl_logscan.follow.job import Job
+from nccl_logscan.follow.job import Job, Outlook
 from nccl_logscan.follow.patience import Patience
 from nccl_logscan.follow.process import is_alive
 from nccl_logscan.follow.silence import verdict_of_silence
@@ -20,8 +20,9 @@ from nccl_logscan.follow.wording import said, said_count
 from nccl_logscan.pipeline import Options
 from nccl_logscan.rulebook.rule import Rulebook
 
-SETTLE = 30.0
-"""Seconds. Within so long the other ranks and the launcher have had their say; torchrun kills its workers after 30."""
+SETTLE = 60.0
+"""Seconds. PyTorch's watchdog leaves up to 45 s of silence between its first words and the abort of which torchrun then
+tells (fixtures/cases/lab, PyTorch 2.11), and torchrun gives workers that it stops 30 s."""
 _QUICKEST, _SLOWEST = 0.25, 5.0
 _ALERT = 1.0
 _SEARCH = 2.0
@@ -107,7 +108,7 @@ class _Watching:
         began = self._clock.now()
         grew = self._read(began + _LONGEST_READING)
         now = self._clock.now()
-        self._patience.note(now, self._job.signs(), grew=grew)
+        self._patience.note(now, self._job.signs(self._tails), grew=grew)
         self._tell_sign()
         slowest = _ALERT if self._patience.is_alert else _SLOWEST
         slowest = max(slowest, min(_SHARE * (now - began), _LONGEST_SEARCH))
@@ -146,8 +147,10 @@ class _Watching:
         if self._clock.stopped:
             return "stopped"
         due = patience.due()
-        if due is not None and now >= due and patience.take(now, self._job.outlook(self._tails)):
-            return "the job has failed" if patience.is_alert else "the job has ended"
+        if due is not None and now >= due:
+            outlook = self._job.outlook(self._tails)
+            if patience.take(now, outlook):
+                return "the job has ended" if outlook is Outlook.FINISHED else "the job has failed"
         if watch.timeout is not None and now >= self._began + watch.timeout:
             return f"the watch has taken {said(watch.timeout)}"
         if watch.stalled is not None and now >= patience.still_since + watch.stalled:

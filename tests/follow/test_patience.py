@@ -15,9 +15,26 @@ def patience():
     return Patience(SETTLE, 0.0)
 
 
-def test_a_job_without_a_sign_is_never_looked_at(patience):
+def test_a_job_without_a_sign_is_looked_at_every_ten_minutes_at_most(patience):
     patience.note(1000, Signs(step=5), grew=True)
-    assert patience.due() is None
+    assert patience.due() == 1030
+    assert not patience.take(1030, Outlook.OPEN)
+    assert patience.due() is None, "nothing has come since"
+    patience.note(1040, Signs(step=6), grew=True)
+    assert patience.due() == 1630
+
+
+def test_a_job_that_goes_on_is_never_looked_at(patience):
+    for now in range(1000):
+        patience.note(now, Signs(step=now), grew=True)
+        assert patience.due() > now + 1
+
+
+def test_what_is_held_back_is_looked_at_as_a_sign(patience):
+    patience.note(1000, Signs(step=5), grew=True)
+    assert not patience.take(1030, Outlook.OPEN)
+    patience.note(1040, Signs(step=5, held=True), grew=True)
+    assert patience.due() == 1070
 
 
 def test_a_failure_counts_once_the_logs_are_still(patience):
@@ -51,14 +68,13 @@ def test_a_job_that_goes_on_is_no_longer_suspected(patience):
     assert not patience.is_alert
 
 
-def test_what_was_found_open_is_looked_at_again_after_a_further_sign_only(patience):
+def test_what_was_found_open_is_looked_at_again_at_once_after_a_further_sign(patience):
     patience.note(100, Signs(trouble=7, step=8), grew=True)
-    assert not patience.take(patience.due(), Outlook.OPEN)
-    assert patience.due() is None
+    assert not patience.take(130, Outlook.OPEN)
     patience.note(200, Signs(trouble=7, step=9), grew=True)
-    assert patience.due() is None
+    assert patience.due() == 730
     patience.note(300, Signs(trouble=10, step=9), grew=True)
-    assert patience.due() is not None
+    assert patience.due() < 730
 
 
 def test_a_doubtful_failure_counts_after_ten_times_as_long_and_not_if_a_line_comes(patience):
@@ -91,4 +107,3 @@ def test_an_end_after_which_steps_come_is_none(patience):
     patience.note(100, Signs(step=5, end=6), grew=True)
     patience.note(120, Signs(step=7, end=6), grew=True)
     assert not patience.take(patience.due(), Outlook.OPEN)
-    assert patience.due() is None
