@@ -17,7 +17,7 @@ from nccl_logscan.rulebook.rule import Rulebook
 from nccl_logscan.sources import Kind, RawLine, open_sources
 from nccl_logscan.sources.line_source import LineSource
 from nccl_logscan.sources.source import Source
-from nccl_logscan.taxonomy import Basis, Category, Severity
+from nccl_logscan.taxonomy import Category, Severity
 
 
 class Outlook(Enum):
@@ -137,11 +137,12 @@ class Job:
             return Outlook.FINISHED if endings.finished and signs.end > signs.step else Outlook.OPEN
         if endings.failed and signs.exit > signs.step:
             return Outlook.FAILED
-        is_fresh = signs.trouble > signs.step
-        if diagnosis.finding is not None and diagnosis.finding.rule.severity is Severity.FATAL:
-            # What no line says and only a comparison shows may be a job that is slow to start.
-            return Outlook.FAILED if is_fresh or diagnosis.basis is Basis.RULE else Outlook.DOUBTFUL
-        return Outlook.DOUBTFUL if is_fresh else Outlook.OPEN
+        cause = diagnosis.finding
+        fatal = [one for one in (cause, *diagnosis.consequences) if one and one.rule.severity is Severity.FATAL]
+        if any(one.rule.match.detector is None for one in fatal):
+            return Outlook.FAILED
+        # What no line says and only many together show may be a job that is slow to start.
+        return Outlook.DOUBTFUL if fatal or signs.trouble > signs.step else Outlook.OPEN
 
     def conclude(self, tails: Sequence[Tail], goes_on: Callable[[], bool] = lambda: True) -> ScanResult:
         """Return the verdict over all that was read, and over dumps and other files that are read at the end only.

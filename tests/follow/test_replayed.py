@@ -31,6 +31,8 @@ def test_a_watch_comes_to_the_verdict_of_a_scan_and_not_before_the_last_line(wat
     lines = [
         (when, log, line) for log in logs for when, line in timed(log.read_text("utf-8", "replace").splitlines(True))
     ]
+    for log in logs:
+        append(tmp_path / log.relative_to(case), "")
     begin = min((when for when, _, _ in lines if when is not None), default=0.0)
     for when, log, line in lines:
         clock.at((when or begin) - begin, append, tmp_path / log.relative_to(case), line)
