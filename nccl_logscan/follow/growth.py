@@ -43,6 +43,10 @@ class Growth(Protocol):
     def waits_on(self) -> int | None:
         """A descriptor that becomes readable when bytes come; None where one has to look."""
 
+    @property
+    def is_file(self) -> bool:
+        """Whether its bytes can be read once more, by its name."""
+
     def look(self) -> None:
         """See what has become of the file; then `read` as long as it gives bytes."""
 
@@ -82,6 +86,11 @@ class FileGrowth:
         """The file that is read, and the one before it until `release`."""
         last = (self._last[1],) if self._last else ()
         return (self._identity, *last) if self._identity else last
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a plain file, and not a named pipe."""
+        return self._is_regular
 
     def look(self) -> None:
         """Open what the name leads to now, and compare it with what is being read."""
@@ -206,6 +215,7 @@ class PipeGrowth:
     rewritten = 0
     trouble = None
     identities = ()
+    is_file = False
 
     def __init__(self, file: int) -> None:
         self.ended = False

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import select
+import signal
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -18,6 +20,9 @@ from nccl_logscan.sources import Kind, RawLine, open_sources
 from nccl_logscan.sources.line_source import LineSource
 from nccl_logscan.sources.source import Source
 from nccl_logscan.taxonomy import Category, Severity
+
+_LONGEST_LOOK = 120.0
+"""Seconds: dumps are read too, and a file system may have stopped to answer."""
 
 
 class Outlook(Enum):
@@ -100,8 +105,8 @@ class Job:
         held = any(reading.holds for _, reading in self._readings.values()) or any(tail.holds for tail in tails)
         return Signs(trouble, endings.last_failure, endings.last_step, endings.last_end, endings.restart, held)
 
-    def outlook(self, tails: Sequence[Tail]) -> Outlook:
-        """Say what a scan would say now.
+    def outlook(self, tails: Sequence[Tail], gives_up: Callable[[], bool] = lambda: False) -> Outlook | None:
+        """Say what a scan would say now; None if that can't be told just now, or is given up.
 
         To conclude ends a scan: lines held back for those behind them are given up as they are. So a copy of this
         process concludes; the copy costs no memory but what the conclusion changes.
@@ -109,17 +114,24 @@ class Job:
         reader, writer = os.pipe()
         try:
             child = os.fork()
-        except OSError:  # no process or memory is to be had just now
+        except OSError:  # no process or memory is to be had
             os.close(reader)
             os.close(writer)
-            return Outlook.OPEN
+            return None
         if child == 0:
             self._say_outlook(tails, writer)
         os.close(writer)
-        with os.fdopen(reader, "rb") as pipe:
-            said = pipe.read(1)
+        ends = time.monotonic() + _LONGEST_LOOK
+        while not (is_said := bool(select.select([reader], [], [], 0.5)[0])):
+            if gives_up() or time.monotonic() > ends:
+                os.kill(child, signal.SIGKILL)
+                break
+        said = os.read(reader, 1) if is_said else b""
+        os.close(reader)
         os.waitpid(child, 0)
-        # A copy that died meets the watch with a defect of ours: the conclusion itself then shows it.
+        if not is_said:
+            return None
+        # A copy that died has met a defect of ours: the conclusion itself will show it.
         return Outlook(said) if said else Outlook.FAILED
 
     def _say_outlook(self, tails: Sequence[Tail], writer: int) -> None:

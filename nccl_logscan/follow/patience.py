@@ -38,6 +38,7 @@ class Patience:
         self._pauses: deque[float] = deque(maxlen=_PAUSES)
         self._looked = float("-inf"), self._signs
         self._outlook = Outlook.OPEN
+        self._not_before = now
 
     @property
     def still_since(self) -> float:
@@ -66,6 +67,10 @@ class Patience:
 
     def due(self) -> float | None:
         """Return from when on a look is due if nothing more comes; None if none is."""
+        due = self._due()
+        return due if due is None else max(due, self._not_before)
+
+    def _due(self) -> float | None:
         if self._outlook is Outlook.DOUBTFUL:
             return self._grew + _LONG * self._settle
         looked_at, seen = self._looked
@@ -76,6 +81,10 @@ class Patience:
             return min(still, max(self._trouble_since, looked_at) + self._longest())
         is_news = self._signs.trouble > seen.trouble or self._signs.end > seen.end or self._signs.held
         return still if is_news else max(still, looked_at + _AGAIN)
+
+    def put_off(self, now: float) -> None:
+        """Look again a while later: it could not be done now."""
+        self._not_before = now + self._settle
 
     def take(self, now: float, outlook: Outlook) -> bool:
         """Take in what a look has found; return whether the watch is over."""

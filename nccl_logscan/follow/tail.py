@@ -63,9 +63,11 @@ class Tail:
     def take(self) -> Sequence[RawLine]:
         """Return the lines that the next bytes complete, BLOCK of bytes at most; `grew` is False where none came."""
         self.grew = False
-        if self.is_whole or self.note is not None:
+        if self.is_whole or (self.note is not None and self.growth.is_file):
             return ()
         block = self.growth.read(BLOCK)
+        if self.note is not None:
+            return ()  # a pipe that nobody reads would hold up who writes
         self.grew = bool(block)
         if self._head is not None:
             self._head += block
@@ -108,7 +110,7 @@ class Tail:
             self.note = "is compressed or an archive: of these only those are read that are there when a watch begins"
             return
         kind = kind_of(head, self.name)
-        if head[:2] in _UTF16 or kind in _WHOLE:
+        if self.growth.is_file and (head[:2] in _UTF16 or kind in _WHOLE):
             self.is_whole = True
         elif is_binary(head):
             self.note = "is not text and was skipped"

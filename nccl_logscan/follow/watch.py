@@ -11,7 +11,7 @@ from nccl_logscan.diagnosis.verdict import ScanResult
 from nccl_logscan.errors import InputError
 from nccl_logscan.follow.clock import Clock
 from nccl_logscan.follow.inputs import Inputs
-from nccl_logscan.follow.job import Job, Outlook
+from nccl_logscan.follow.job import Job, Outlook, Signs
 from nccl_logscan.follow.patience import Patience
 from nccl_logscan.follow.process import is_alive
 from nccl_logscan.follow.silence import verdict_of_silence
@@ -84,6 +84,7 @@ class _Watching:
         self._tell = tell
         self._began = clock.now()
         self._patience = Patience(watch.settle, self._began)
+        self._signs = Signs()
         self._pause = _QUICKEST
         self._search_at = self._began
         self._exited: float | None = None
@@ -108,16 +109,18 @@ class _Watching:
         began = self._clock.now()
         grew = self._read(began + _LONGEST_READING)
         now = self._clock.now()
-        self._patience.note(now, self._job.signs(self._tails), grew=grew)
+        if grew:
+            self._signs = self._job.signs(self._tails)
+        self._patience.note(now, self._signs, grew=grew)
         self._tell_sign()
-        slowest = _ALERT if self._patience.is_alert else _SLOWEST
-        slowest = max(slowest, min(_SHARE * (now - began), _LONGEST_SEARCH))
-        self._pause = (
-            (_QUICKEST if now < began + _LONGEST_READING else 0.0)
-            if grew
-            else min(max(self._pause, _QUICKEST) * 1.5, slowest)
-        )
+        self._pause = self._next_pause(now - began, grew=grew)
         return self._over(now)
+
+    def _next_pause(self, took: float, *, grew: bool) -> float:
+        if grew:
+            return _QUICKEST if took < _LONGEST_READING else 0.0
+        slowest = _ALERT if self._patience.is_alert and self._patience.due() is not None else _SLOWEST
+        return min(max(self._pause, _QUICKEST) * 1.5, max(slowest, min(_SHARE * took, _LONGEST_SEARCH)))
 
     def _search(self) -> None:
         began = self._clock.now()
@@ -148,8 +151,10 @@ class _Watching:
             return "stopped"
         due = patience.due()
         if due is not None and now >= due:
-            outlook = self._job.outlook(self._tails)
-            if patience.take(now, outlook):
+            outlook = self._job.outlook(self._tails, lambda: self._clock.stopped)
+            if outlook is None:
+                patience.put_off(now)
+            elif patience.take(now, outlook):
                 return "the job has ended" if outlook is Outlook.FINISHED else "the job has failed"
         if watch.timeout is not None and now >= self._began + watch.timeout:
             return f"the watch has taken {said(watch.timeout)}"

@@ -107,3 +107,10 @@ def test_an_end_after_which_steps_come_is_none(patience):
     patience.note(100, Signs(step=5, end=6), grew=True)
     patience.note(120, Signs(step=7, end=6), grew=True)
     assert not patience.take(patience.due(), Outlook.OPEN)
+
+
+def test_a_look_that_could_not_be_had_is_made_up_for(patience):
+    patience.note(100, Signs(trouble=7, step=5), grew=True)
+    patience.put_off(130)
+    assert patience.due() == 160
+    assert patience.take(160, Outlook.FAILED)

@@ -339,6 +339,26 @@ def test_standard_input_is_followed_to_its_end(watch, clock):
     os.close(reader)
 
 
+def test_what_is_no_log_in_a_pipe_is_read_away_so_that_its_writer_goes_on(watch, clock, log):
+    append(log, step(1))
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    for number in range(10):
+        clock.at(10 * number, os.write, writer, gzip.compress(os.urandom(60_000)))
+    clock.at(100, os.close, writer)
+    clock.at(110, append, log, FINISHED)
+    assert watch("-", log, stdin=reader).category == "none"
+    os.close(reader)
+
+
+def test_a_script_in_a_pipe_is_read_as_a_log(watch, clock):
+    reader, writer = os.pipe()
+    clock.at(1, os.write, writer, ("#!/bin/bash\n" + step(1) + DIED).encode())
+    clock.at(20, os.close, writer)
+    assert watch("-", stdin=reader).category == "gpu_oom"
+    os.close(reader)
+
+
 def test_the_end_of_a_process_ends_the_watch(watch, clock, log, monkeypatch):
     alive = [True]
     monkeypatch.setattr("nccl_logscan.follow.watch.is_alive", lambda pid: pid != 4711 or alive[0])
@@ -368,6 +388,21 @@ def test_a_silent_job_is_looked_at_every_five_seconds(watch, clock, log):
     append(log, step(1))
     watch(log, timeout=36_000)
     assert clock.waits < 36_000 / 5 + 20
+
+
+def test_a_look_that_the_system_grants_no_process_for_is_made_up_for(watch, log, monkeypatch):
+    fork, asked = os.fork, []
+
+    def refuse_twice():
+        asked.append(None)
+        if len(asked) <= 2:
+            raise BlockingIOError("Resource temporarily unavailable")
+        return fork()
+
+    monkeypatch.setattr(os, "fork", refuse_twice)
+    append(log, step(1) + DIED)
+    assert watch(log, settle=30).category == "gpu_oom"
+    assert len(asked) == 3
 
 
 def test_a_job_that_never_came_is_an_error(watch, tmp_path):
