@@ -26,9 +26,9 @@ tells (fixtures/cases/lab, PyTorch 2.11), and torchrun gives workers that it sto
 _QUICKEST, _SLOWEST = 0.25, 5.0
 _ALERT = 1.0
 _SEARCH = 2.0
-_LONGEST_SEARCH = 60.0
-_SHARE = 1_000
-"""An idle watch waits this many times as long as looking takes it: a thousandth of one core at most."""
+_LONGEST_PAUSE = 60.0
+_IDLE_SHARE, _BUSY_SHARE = 2_000, 50
+"""How many times as long as looking takes it a watch waits: with thousands of logs, looking alone takes a while."""
 _LAST_READING = 1.0
 """Seconds for what has come when the watch is stopped: Slurm and Kubernetes kill some seconds after they ask."""
 _AFTER_EXIT, _AFTER_EXIT_AT_MOST = 2.0, 10.0
@@ -85,6 +85,7 @@ class _Watching:
         self._began = clock.now()
         self._patience = Patience(watch.settle, self._began)
         self._signs = Signs()
+        self._look_took = 0.0
         self._pause = _QUICKEST
         self._search_at = self._began
         self._exited: float | None = None
@@ -113,31 +114,37 @@ class _Watching:
             self._signs = self._job.signs(self._tails)
         self._patience.note(now, self._signs, grew=grew)
         self._tell_sign()
-        self._pause = self._next_pause(now - began, grew=grew)
+        self._pause = 0.0 if now >= began + _LONGEST_READING else self._next_pause(grew=grew)
         return self._over(now)
 
-    def _next_pause(self, took: float, *, grew: bool) -> float:
+    def _next_pause(self, *, grew: bool) -> float:
         if grew:
-            return _QUICKEST if took < _LONGEST_READING else 0.0
+            return max(_QUICKEST, _BUSY_SHARE * self._look_took)
         slowest = _ALERT if self._patience.is_alert and self._patience.due() is not None else _SLOWEST
-        return min(max(self._pause, _QUICKEST) * 1.5, max(slowest, min(_SHARE * took, _LONGEST_SEARCH)))
+        slowest = max(slowest, min(_IDLE_SHARE * self._look_took, _LONGEST_PAUSE))
+        return min(max(self._pause, _QUICKEST) * 1.5, slowest)
 
     def _search(self) -> None:
         began = self._clock.now()
         self._inputs.refresh()
         now = self._clock.now()
-        self._search_at = now + min(max(_SEARCH, _SHARE * (now - began)), _LONGEST_SEARCH)
+        self._search_at = now + min(max(_SEARCH, _IDLE_SHARE * (now - began)), _LONGEST_PAUSE)
 
     def _read(self, until: float) -> bool:
         """Read what has come, a block of each log in turn; return whether there was any."""
-        growing = list(self._inputs.tails.values())
-        for tail in growing:
-            tail.growth.look()
+        growing = self._look()
         grew = False
         while growing and not self._clock.stopped and self._clock.now() < until:
             growing = [tail for tail in growing if self._read_block(tail)]
             grew = grew or bool(growing)
         return grew
+
+    def _look(self) -> list[Tail]:
+        began = self._clock.now()
+        for tail in self._tails:
+            tail.growth.look()
+        self._look_took = self._clock.now() - began
+        return list(self._tails)
 
     def _read_block(self, tail: Tail) -> bool:
         lines = tail.take()
@@ -223,12 +230,10 @@ class _Watching:
     def _read_last(self, deadline: float) -> list[Tail]:
         """Read what has come since; return the logs of which that was not all."""
         self._search()
-        growing = self._tails
-        for tail in growing:
-            tail.growth.look()
+        growing = self._look()
         while growing and self._clock.now() < deadline:
             growing = [tail for tail in growing if self._read_block(tail)]
-        return list(growing)
+        return growing
 
     def _notes(self, unread: Sequence[Tail]) -> Iterator[str]:
         for tail in unread[:_NAMED]:

@@ -6,14 +6,20 @@ import gzip
 import os
 import subprocess
 import sys
+import tempfile
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from conftest import CASES, ScriptedClock
 from growing import DIED, EXIT, FINISHED, RESTART, append, step
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from nccl_logscan.errors import InputError
-from nccl_logscan.follow import process
+from nccl_logscan.follow import Watch, follow, process
 from nccl_logscan.pipeline import Options, scan
+from nccl_logscan.rulebook.load import builtin_rulebook
 
 
 @pytest.fixture
@@ -323,6 +329,21 @@ def test_a_line_that_comes_in_pieces_is_one_line(watch, clock, log):
     assert seen.category == "gpu_oom"
     assert seen.result.coverage.lines == 1
     assert seen.result.coverage.replaced_bytes == 0
+
+
+@given(st.lists(st.integers(0, 39_000), max_size=12))
+@settings(deadline=None, max_examples=10)
+def test_how_a_log_comes_in_changes_nothing(cuts):
+    whole = (CASES / "lab" / "timeout-dataloader" / "driver.log").read_bytes()
+    clock = ScriptedClock()
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "driver.log"
+        for number, (start, end) in enumerate(pairwise([0, *sorted(cuts), len(whole)])):
+            clock.at(number, append, log, whole[start:end])
+        options = Options(looks_beside=False)
+        seen = follow([str(log)], builtin_rulebook(), options, Watch(), clock=clock)
+        scanned = scan([log], options=options)
+    assert (seen.diagnosis, seen.findings, seen.inputs) == (scanned.diagnosis, scanned.findings, scanned.inputs)
 
 
 # --- pipes and processes --------------------------------------------------------------------------------------
