@@ -1,156 +1,271 @@
-"""Measures a scan against grep and ripgrep on the same files in the same run and writes reports/speed.md.
+"""Measures a scan against grep's and ripgrep's pipelines on the same logs in the same run and writes reports/speed.md.
 
-python benchmarks/speed.py [--megabytes 200] [--rounds 3]
+python benchmarks/speed.py --folder /var/tmp/logs                      the issue's table, (a) to (f)
+python benchmarks/speed.py --folder /var/tmp/logs --only a,b --rounds 3
+python benchmarks/speed.py --folder /var/tmp/logs --scaling [--ray]    and time by size, files and Ray's workers
 
-The logs are generated into a temporary folder. Only the ratios within one run mean anything: another machine, or a
-busy one, gives other seconds.
+The logs (10 GB; 25 GB with --scaling) are made once and kept in the folder. The program measured is the installed
+nccl-logscan beside this Python, unless --command names another. Only the ratios within one run mean anything: another
+machine, or a busy one, gives other seconds.
 """
 
 from __future__ import annotations
 
 import argparse
 import datetime as dt
+import json
 import lzma
 import os
 import platform
-import random
-import resource
+import shlex
 import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 import textwrap
-import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from nccl_logscan.version import __version__
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks import logs, scaling
+from benchmarks.measuring import Memory, Run, memory, run
 
 _ROOT = Path(__file__).resolve().parents[1]
 _REPORT = _ROOT / "reports" / "speed.md"
 _STORM = _ROOT / "fixtures" / "cases" / "storm" / "rank0.log.xz"
-_PIECE = 1 << 20
-
-_INFO = (
-    "node-{node}:{pid}:{tid} [{gpu}] NCCL INFO Channel {n:02d}/16 : {gpu}[{gpu}] -> {m}[{m}] via P2P/CUMEM",
-    "node-{node}:{pid}:{tid} [{gpu}] NCCL INFO NET/IB: Ring {n:02d} : {rank} -> {other} [send] via NET/IB/{gpu}/GDRDMA",
-    "node-{node}:{pid}:{tid} [{gpu}] NCCL INFO comm 0x55d0{tid:x} rank {rank} nranks 512 cudaDev {gpu} busId {n:x}000",
-    "node-{node}:{pid}:{tid} [{gpu}] NCCL INFO AllReduce: opCount {tid:x} sendbuff 0x7f{pid:x} count {tid} datatype 7",
-    "node-{node}:{pid}:{tid} [{gpu}] NCCL INFO Connected all rings",
-)
-_TRAINING = (
-    "2026-11-30 05:{n:02d}:{n:02d},{pid} | INFO | trainer:{m} - step {tid} loss {loss:.4f} norm {loss:.3f} lr 3e-4",
-    "[default{gpu}]:step {tid}: throughput {pid} tokens/s, memory {n}.{m} GiB",
-    "{n}%|#####     | {tid}/{pid} [00:{n:02d}<01:{n:02d}, {loss:.2f}it/s, loss={loss:.3f}]",
-    "2026-11-30 05:{n:02d}:{n:02d},{pid} | DEBUG | data:{m} - shard {tid} holds {pid} samples",
-)
-_FAILURE = (
-    "[rank5]:[E1130 05:59:53.502925148 ProcessGroupNCCL.cpp:689] [Rank 5] Watchdog caught collective operation "
-    "timeout: WorkNCCL(SeqNum=27, OpType=ALLREDUCE, NumelIn=1048576, NumelOut=1048576, Timeout(ms)=600000) ran for "
-    "600015 milliseconds before timing out.\n"
-)
+_LETTERS = "abcdef"
+_LEAST_SECONDS = 0.5  # a command that is faster runs more often, for its median to mean something
+_MORE_ROUNDS = 4  # times as many
 
 
-@dataclass(frozen=True, slots=True)
-class Timed:
-    """One command on one file: median seconds, and the largest resident set in bytes."""
+@dataclass(frozen=True)
+class Case:
+    """One log and the commands run on it: what people do today, the same with ripgrep, and the scan."""
 
-    seconds: float
-    peak: int
+    letter: str
+    title: str
+    size: int
+    baseline: str
+    ripgrep: str | None
+    scan: str
+    target: float | None
+    limit: int | None = None  # bytes of memory
+
+
+@dataclass
+class Result:
+    """A case's runs, by command, and the memory of each."""
+
+    case: Case
+    runs: dict[str, list[Run]] = field(default_factory=dict)
+    memories: dict[str, Memory] = field(default_factory=dict)
+    verdict: str = ""
 
 
 def main() -> int:
     """Generate, measure, print and write."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--megabytes", type=int, default=200, help="size of each generated log")
-    parser.add_argument("--rounds", type=int, default=3, help="runs of each command, in turn; the median counts")
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        logs = dict(_logs(Path(folder), options.megabytes))
-        rows = [(name, path.stat().st_size, _measured(path, options.rounds)) for name, path in logs.items()]
-    text = _page(rows, options.rounds)
+    options = _options()
+    options.folder = options.folder.resolve()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    command = shlex.quote(str(options.command))
+    environment = {**os.environ, "LC_ALL": "C.UTF-8"}
+    wanted = options.only.split(",") if options.only else list(_LETTERS)
+    results = []
+    for letter in wanted:
+        for case in _cases(letter, options.folder, command, options.megabytes):
+            print(f"{case.letter}: {case.title}", file=sys.stderr)
+            results.append(_measured(case, options.folder, environment, options.rounds))
+    text = _page(results, options)
+    if options.scaling:
+        text += "\n" + scaling.section(options.folder, command, environment, options.rounds, ray=options.ray)
     print(text)
-    _REPORT.write_text(text, "utf-8")
+    if options.report:
+        options.report.write_text(text, "utf-8")
     return 0
 
 
-def _logs(folder: Path, megabytes: int) -> Iterator[tuple[str, Path]]:
-    for name, share in (("training, 3 % NCCL", 0.03), ("NCCL_DEBUG=INFO, 90 % NCCL", 0.9)):
-        path = folder / f"{int(share * 100)}.log"
-        _generate(path, megabytes << 20, share)
-        yield name, path
-    storm = folder / "storm.log"
-    with lzma.open(_STORM) as packed, storm.open("wb") as plain:
-        shutil.copyfileobj(packed, plain, _PIECE)
-    yield "the storm: six lines over and over", storm
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--folder", type=Path, required=True, help="where the logs are, or are made and kept")
+    parser.add_argument("--only", help="which logs, as in a,b,f")
+    parser.add_argument("--megabytes", type=int, help="another size of (a), (b) and (e) than the issue's")
+    parser.add_argument("--rounds", type=int, default=5, help="runs of each command, in turn; the median counts")
+    parser.add_argument("--command", type=Path, default=Path(sys.executable).with_name("nccl-logscan"))
+    parser.add_argument("--scaling", action="store_true", help="also time by size and by number of files")
+    parser.add_argument("--ray", action="store_true", help="with --scaling: also by Ray's workers on this machine")
+    parser.add_argument("--report", type=Path, default=_REPORT, help="where to write the page")
+    options = parser.parse_args()
+    if not options.command.exists():
+        parser.error(f"there is no {options.command}: install nccl-logscan beside this Python, or name it by --command")
+    if set(options.only.split(",") if options.only else ()) - set(_LETTERS):
+        parser.error(f"--only takes letters of {_LETTERS}, with commas between them")
+    return options
 
 
-def _generate(path: Path, size: int, nccl_share: float) -> None:
-    chance = random.Random(size)  # noqa: S311 - no secret
-    written = 0
-    with path.open("w", encoding="utf-8") as log:
-        while written < size:
-            form = chance.choice(_INFO if chance.random() < nccl_share else _TRAINING)
-            node, gpu = chance.randrange(64), chance.randrange(8)
-            written += log.write(
-                form.format(
-                    node=node,
-                    gpu=gpu,
-                    rank=8 * node + gpu,
-                    other=chance.randrange(512),
-                    pid=10_000 + 8 * node + gpu,
-                    tid=chance.randrange(100_000),
-                    n=chance.randrange(60),
-                    m=chance.randrange(100),
-                    loss=chance.random(),
-                )
-                + "\n"
-            )
-        log.write(_FAILURE)
+# --- the cases -------------------------------------------------------------------------------------------------
 
 
-def _measured(path: Path, rounds: int) -> dict[str, Timed]:
+def _cases(letter: str, folder: Path, command: str, megabytes: int | None) -> Iterator[Case]:
+    def scan(names: str) -> str:
+        return f"{command} {names} -q -o {shlex.quote(str(folder / f'verdict-{letter}.json'))}"
+
+    if letter == "a":
+        log = logs.made(folder, "a", megabytes)
+        yield _of_one(letter, "a trainer's log, 3 % NCCL", log, scan, target=2.0, limit=150_000_000)
+    elif letter == "b":
+        log = logs.made(folder, "b", megabytes)
+        yield _of_one(letter, "start-up of 512 ranks, 90 % NCCL", log, scan, target=3.0, limit=200_000_000)
+    elif letter == "c":
+        yield _of_many(logs.made(folder, "c"), scan)
+    elif letter == "d":
+        log = _storm(folder)
+        size = log.stat().st_size
+        yield _of_one(letter, "the storm: six lines over and over", log, scan, target=2.0)
+        yield _of_one(letter, "the storm as it is", _STORM, scan, unpack="xz", size=size)
+    elif letter == "e":
+        log = logs.made(folder, "a", megabytes)
+        size = log.stat().st_size
+        for program, suffix in (("zstd", ".zst"), ("gzip", ".gz")):
+            packed = _compressed(log, program, suffix)
+            yield _of_one(letter, f"(a) in {program}", packed, scan, unpack=program, size=size, target=1.3)
+    else:
+        yield _of_few_lines(logs.made(folder, "f"), scan, Path(shlex.split(command)[0]))
+
+
+def _of_one(
+    letter: str,
+    title: str,
+    log: Path,
+    scan: Callable[[str], str],
+    *,
+    unpack: str | None = None,
+    size: int | None = None,
+    target: float | None = None,
+    limit: int | None = None,
+) -> Case:
+    name = shlex.quote(str(log))
+    before, after = (f"{unpack} -dc {name} | ", "") if unpack else ("", f" {name}")
+    return Case(
+        letter=letter,
+        title=title,
+        size=size or log.stat().st_size,
+        baseline=f"{before}grep -a NCCL{after} | grep -v INFO",
+        ripgrep=f"{before}rg -a NCCL{after} | rg -v INFO",
+        scan=scan(name),
+        target=target,
+        limit=limit,
+    )
+
+
+def _of_many(files: Path, scan: Callable[[str], str]) -> Case:
+    names = f"{shlex.quote(str(files))}/*.log"
+    return Case(
+        letter="c",
+        title="512 files of 2 MB, one a rank",
+        size=sum(file.stat().st_size for file in files.iterdir()),
+        baseline=f"grep -ah NCCL {names} | grep -v INFO",
+        ripgrep=f"rg -aI NCCL {names} | rg -v INFO",
+        scan=scan(names),
+        target=2.5,
+    )
+
+
+def _of_few_lines(log: Path, scan: Callable[[str], str], command: Path) -> Case:
+    return Case(
+        letter="f",
+        title="200 lines; against `import click`",
+        size=log.stat().st_size,
+        baseline=f"{shlex.quote(str(_python_of(command)))} -c 'import click'",
+        ripgrep=None,
+        scan=scan(shlex.quote(str(log))),
+        target=2.5,
+    )
+
+
+def _storm(folder: Path) -> Path:
+    path = folder / "storm.log"
+    if not path.exists():
+        with lzma.open(_STORM) as packed, (folder / "storm.partial").open("wb") as plain:
+            shutil.copyfileobj(packed, plain, 1 << 20)
+        (folder / "storm.partial").rename(path)
+    return path
+
+
+def _compressed(log: Path, program: str, suffix: str) -> Path:
+    path = log.with_name(log.name + suffix)
+    if not path.exists():
+        with (log.with_name(log.name + ".partial")).open("wb") as packed:
+            subprocess.run([program, "-c", str(log)], stdout=packed, check=True)
+        log.with_name(log.name + ".partial").rename(path)
+    return path
+
+
+def _python_of(command: Path) -> Path:
+    """The interpreter that runs the command: it stands beside it."""
+    beside = command.with_name("python3")
+    return beside if beside.exists() else Path(sys.executable)
+
+
+# --- measuring -------------------------------------------------------------------------------------------------
+
+
+def _measured(case: Case, folder: Path, environment: Mapping[str, str], rounds: int) -> Result:
     """Run every command in turn, so that a busy minute of the machine falls on all of them."""
-    commands = {
-        "grep -a": ["grep", "-a", "-c", "NCCL WARN", str(path)],
-        "rg -a": ["rg", "-a", "-c", "NCCL WARN", str(path)],
-        "nccl-logscan": [sys.executable, "-m", "nccl_logscan", str(path), "-q", "-o", str(path.with_suffix(".json"))],
-    }
-    present = {name: words for name, words in commands.items() if shutil.which(words[0])}
-    runs: dict[str, list[Timed]] = {name: [] for name in present}
-    for _ in range(rounds):
-        for name, words in present.items():
-            runs[name].append(_run(words))
-    return {
-        name: Timed(statistics.median(run.seconds for run in own), max(run.peak for run in own))
-        for name, own in runs.items()
-    }
+    commands = {"grep": case.baseline, "rg": case.ripgrep, "scan": case.scan}
+    present = {name: line for name, line in commands.items() if line and (name != "rg" or shutil.which("rg"))}
+    result = Result(case)
+    for name, line in present.items():  # also brings the log into the page cache
+        result.memories[name] = memory(line, environment)
+    result.runs = in_turn(present, environment, rounds)
+    result.verdict = _verdict(folder / f"verdict-{case.letter}.json")
+    return result
 
 
-def _run(words: Sequence[str]) -> Timed:
-    started = time.perf_counter()
-    # To a file: grep that writes to /dev/null stops at the first match.
-    with tempfile.TemporaryFile() as printed:
-        process = subprocess.Popen(words, stdout=printed, cwd=_ROOT, env={**os.environ, "LC_ALL": "C.UTF-8"})
-    _, status, usage = os.wait4(process.pid, 0)
-    if os.waitstatus_to_exitcode(status) not in {0, 1}:  # 1: grep found nothing; a failure was found
-        raise SystemExit(f"{' '.join(words)} ended with {os.waitstatus_to_exitcode(status)}")
-    return Timed(time.perf_counter() - started, _bytes(usage))
+def in_turn(commands: Mapping[str, str], environment: Mapping[str, str], rounds: int) -> dict[str, list[Run]]:
+    """Each command's runs; fast ones run more rounds."""
+    runs: dict[str, list[Run]] = {name: [] for name in commands}
+    left = rounds
+    while left > 0:
+        for name, line in commands.items():
+            once = run(line, environment)
+            if once.code not in {0, 1}:  # 1: a failure was found; grep found nothing
+                raise SystemExit(f"{line}\nended with {once.code}")
+            runs[name].append(once)
+        left -= 1
+        first_round = len(runs[name]) == 1
+        if first_round and max(own[0].wall for own in runs.values()) < _LEAST_SECONDS:
+            left += (_MORE_ROUNDS - 1) * rounds
+    return runs
 
 
-def _bytes(usage: resource.struct_rusage) -> int:
-    return usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+def _verdict(report: Path) -> str:
+    told = json.loads(report.read_text("utf-8"))["verdict"]
+    return str(told["category"]) + (f", rank {told['rank']}" if told.get("rank") is not None else "")
 
 
-def _page(rows: Sequence[tuple[str, int, dict[str, Timed]]], rounds: int) -> str:
-    today = f"{dt.datetime.now(tz=dt.UTC):%Y-%m-%d}"
+# --- the page --------------------------------------------------------------------------------------------------
+
+
+def _page(results: Sequence[Result], options: argparse.Namespace) -> str:
     intro = (
-        f"Measured on {today} with nccl-logscan {__version__} on {_machine()}; {', '.join(_versions())}. Runs of each "
-        f"command: {rounds}, in turn; the median counts. `grep` and `rg` only count the lines that hold one text, so "
-        "they show what reading the file costs; a scan reads, peels, tokenises and matches every line. Compare the "
-        "ratios within a row and not the seconds with another machine's."
+        f"Measured on {dt.datetime.now(tz=dt.UTC):%Y-%m-%d} with {_version(options.command)} on {_machine()}; "
+        f"{', '.join(_versions())}. Runs of each command: {options.rounds} ({_MORE_ROUNDS * options.rounds} where all "
+        f"take less than {_LEAST_SECONDS} s), in turn, the logs in the page cache. Seconds are medians; a ratio is the "
+        "median of the ratios within a round, with the least and the greatest. A scan reads the whole log, finds "
+        "the verdict and writes the report as JSON; `grep` stands for `grep -a NCCL LOG | grep -v INFO > OUT` "
+        "(packed logs: "
+        "`zstd -dc LOG |` and the like before it; several files: `grep -ah`; (f): `python3 -c 'import click'`) "
+        "and `rg` "
+        "for the same with ripgrep. `others` are the processors that other programs had meanwhile, on average of the "
+        "round in which it was most; `~` marks a row in which that was more than a tenth of one."
+    )
+    sizes = (
+        "Memory: the sum of the proportional set sizes of all processes of a command (a page that several share counts "
+        "once; pages of the log that are mapped count), at its greatest, looked at every 10 ms in a run that was not "
+        "timed; in brackets the part that no file backs. `largest` is the kernel's peak resident set of the largest "
+        "process, which counts every page it maps."
     )
     return "\n".join(
         [
@@ -159,28 +274,86 @@ def _page(rows: Sequence[tuple[str, int, dict[str, Timed]]], rounds: int) -> str
             "",
             *textwrap.wrap(intro, 120),
             "",
-            "| log | size | grep -a | rg -a | nccl-logscan | MB/s | times grep | times rg | peak memory |",
-            "|---|---|---|---|---|---|---|---|---|",
-            *(_row(name, size, timed) for name, size, timed in rows),
+            "| log | size | grep | rg | scan | times grep | at most | | times rg | processor: grep, scan | others |",
+            "|---|---|---|---|---|---|---|---|---|---|---|",
+            *(_time_row(result) for result in results),
+            "",
+            *textwrap.wrap(sizes, 120),
+            "",
+            "| log | scan, all processes | at most | | largest | grep, all processes | rg, all processes | verdict |",
+            "|---|---|---|---|---|---|---|---|",
+            *(_memory_row(result) for result in results),
             "",
         ]
     )
 
 
-def _row(name: str, size: int, timed: dict[str, Timed]) -> str:
-    own = timed["nccl-logscan"]
-    others = [timed.get(program) for program in ("grep -a", "rg -a")]
-    return " | ".join(
-        [
-            f"| {name}",
-            f"{size / 1e6:.0f} MB",
-            *(f"{other.seconds:.2f} s" if other else "not installed" for other in others),
-            f"{own.seconds:.1f} s",
-            f"{size / 1e6 / own.seconds:.1f}",
-            *(f"{own.seconds / other.seconds:.0f}" if other else "" for other in others),
-            f"{own.peak / 1e6:.0f} MB |",
-        ]
+def _time_row(result: Result) -> str:
+    case, runs = result.case, result.runs
+    ratio, span = ratios(runs["scan"], runs["grep"])
+    others = max(one.others for own in runs.values() for one in own)
+    disturbed = any(one.disturbed for own in runs.values() for one in own)
+    return _cells(
+        f"{'~ ' if disturbed else ''}({case.letter}) {case.title}",
+        f"{case.size / 1e6:.0f} MB" if case.size >= 1e6 else f"{case.size / 1e3:.0f} kB",
+        _seconds(runs["grep"]),
+        _seconds(runs["rg"]) if "rg" in runs else "",
+        _seconds(runs["scan"]),
+        f"{ratio:.2f} ({span})",
+        f"{case.target}" if case.target else "",
+        _met(ratio, case.target),
+        f"{ratios(runs['scan'], runs['rg'])[0]:.2f}" if "rg" in runs else "",
+        f"{_processor(runs['grep'])}, {_processor(runs['scan'])}",
+        f"{others:.2f}",
     )
+
+
+def _memory_row(result: Result) -> str:
+    case, told = result.case, result.memories
+    own = told["scan"]
+    return _cells(
+        f"({case.letter}) {case.title}",
+        f"{_megabytes(own.together)} ({_megabytes(own.anonymous)})",
+        _megabytes(case.limit) if case.limit else "",
+        _met(own.together, case.limit),
+        _megabytes(own.largest),
+        _megabytes(told["grep"].together),
+        _megabytes(told["rg"].together) if "rg" in told else "",
+        result.verdict,
+    )
+
+
+def ratios(runs: Sequence[Run], others: Sequence[Run]) -> tuple[float, str]:
+    """The median of the ratios round by round, and the least and the greatest as text."""
+    each = [one.wall / other.wall for one, other in zip(runs, others, strict=True)]
+    return statistics.median(each), f"{min(each):.2f}-{max(each):.2f}"
+
+
+def _met(value: float, target: float | None) -> str:
+    if target is None:
+        return ""
+    return "met" if value <= target else "not met"
+
+
+def _seconds(runs: Sequence[Run]) -> str:
+    return f"{statistics.median(one.wall for one in runs):.3g} s"
+
+
+def _processor(runs: Sequence[Run]) -> str:
+    return f"{statistics.median(one.processor for one in runs):.3g} s"
+
+
+def _megabytes(size: float) -> str:
+    return f"{size / 1e6:.0f} MB"
+
+
+def _cells(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _version(command: Path) -> str:
+    told = subprocess.run([command, "--version"], capture_output=True, text=True, check=True).stdout
+    return told.strip().replace(", version", "")
 
 
 def _machine() -> str:
@@ -189,10 +362,10 @@ def _machine() -> str:
 
 def _versions() -> Iterator[str]:
     yield f"Python {platform.python_version()}"
-    for program in ("grep", "rg"):
+    for program in ("grep", "rg", "zstd", "gzip", "xz"):
         if shutil.which(program):
             told = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
-            yield told.splitlines()[0]
+            yield told.splitlines()[0].strip("* ")
 
 
 if __name__ == "__main__":

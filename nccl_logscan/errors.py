@@ -11,8 +11,9 @@ Anything else that escapes is a defect of ours and ends the run with exit code 7
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
+
+from nccl_logscan.records import dataclass
 
 
 class LogscanError(Exception):

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import json
 import re
+from _weakref import ref  # `weakref` has it from here, and takes a millisecond to import
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
+from typing import ClassVar
 
 from ahocorasick_rs import AhoCorasick
 
+from nccl_logscan.expressions import flags_of
 from nccl_logscan.literals import Needed, required_literals
 
 _MOST = 400
@@ -33,7 +36,9 @@ class Gate:
     Raises ValueError for an expression of which no literal is proved: it would leave the gate open.
     """
 
-    __slots__ = ("_expressions", "_find", "_folded", "_keys")
+    __slots__ = ("__weakref__", "_expressions", "_find", "_folded", "_keys")
+
+    _made: ClassVar[list[ref[Gate]]] = []
 
     def __init__(self, *expressions: re.Pattern[str]) -> None:
         self._expressions = expressions
@@ -46,6 +51,17 @@ class Gate:
         )
         texts = [text for text, _ in self._keys]
         self._find = AhoCorasick(texts, store_patterns=False).find_matches_as_indexes if len(texts) > _FEW else None
+        self._made.append(ref(self, self._made.remove))
+
+    @classmethod
+    def known(cls) -> tuple[Gate, ...]:
+        """Return every gate that is in use, in the order in which they were made."""
+        return tuple(gate for made in cls._made if (gate := made()) is not None)
+
+    @property
+    def needed(self) -> Needed:
+        """The literals of which every text that is admitted holds one, in order and without repetition."""
+        return Needed(tuple(sorted({text for text, _ in self._keys})), self._folded)
 
     def admits(self, text: str) -> bool:
         """Return whether one of the expressions may match `text`; never wrongly False."""
@@ -88,12 +104,12 @@ class Gate:
 
 def key_of(expression: re.Pattern[str]) -> str:
     """Return under what an expression's proof is shipped: all that the proof is made of."""
-    return f"{expression.flags} {expression.pattern}"
+    return f"{flags_of(expression)} {expression.pattern}"
 
 
 def proof_of(expression: re.Pattern[str]) -> Needed:
     """Return the literals of which each match of an expression contains one."""
-    return required_literals(expression.pattern, expression.flags, most=_MOST)
+    return required_literals(expression.pattern, flags_of(expression), most=_MOST)
 
 
 @cache

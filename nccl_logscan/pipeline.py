@@ -13,7 +13,6 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeVar
@@ -38,17 +37,23 @@ from nccl_logscan.diagnosis.unclaimed import Unclaimed
 from nccl_logscan.diagnosis.verdict import Coverage, Job, ScannedInput, ScanResult
 from nccl_logscan.errors import InputError
 from nccl_logscan.events import Tokeniser
-from nccl_logscan.events.model import Event
+from nccl_logscan.events.model import Event, NcclChannel
 from nccl_logscan.lines import Peeler
 from nccl_logscan.position import Position
 from nccl_logscan.recorder.read import DumpError, read_dump
+from nccl_logscan.records import dataclass, field, replace
 from nccl_logscan.report.redact import holds_no_secret
 from nccl_logscan.rulebook.load import builtin_rulebook
 from nccl_logscan.rulebook.rule import Rulebook
+from nccl_logscan.skim.asking import NO_KIND, REPEATABLE
+from nccl_logscan.skim.large import Large, Skimming
+from nccl_logscan.skim.rounds import Round
+from nccl_logscan.skim.told import Key
 from nccl_logscan.sources import Kind, Limits, kind_of, open_sources
 from nccl_logscan.sources.beside import configs_beside, given_configs
 from nccl_logscan.sources.line_source import LineSource, TextSource
 from nccl_logscan.sources.raw import RawLine
+from nccl_logscan.sources.source import Source
 from nccl_logscan.taxonomy import Role
 
 if TYPE_CHECKING:
@@ -63,23 +68,20 @@ _Input = TypeVar("_Input", bound=LineSource)
 _UNKNOWN_KINDS = frozenset({"log.text"})
 _HARMLESS = frozenset({Role.BENIGN, Role.CONTEXT})
 
-# Kinds whose meaning is in their one line alone: to detectors and facts a second line of the same text, prefix and
-# process included, says nothing new, and to rules only that it came once more.
-_REPEATABLE = frozenset({"nccl.warn", "nccl.trail", "nccl.info", "nccl.channel"})
-
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """How to scan. `progress` is called now and then with the source that is being read.
 
     `configs` are files that set the job up, in which advice is to point to the line. Those that lie beside a log given
-    as a file are looked at as well, unless `looks_beside` is False.
+    as a file are looked at as well, unless `looks_beside` is False. `skimming`: how large inputs are read.
     """
 
     limits: Limits = field(default_factory=Limits)
     progress: Callable[[LineSource], None] | None = None
     configs: tuple[str, ...] = ()
     looks_beside: bool = True
+    skimming: Skimming = field(default_factory=Skimming)
 
 
 def scan(
@@ -149,7 +151,7 @@ def _scan(
     started = time.perf_counter()
     rulebook.rearm()
     logs = logs_among(sources)
-    run = Run(rulebook, Attempts(source.name for source in logs))
+    run = Run(rulebook, Attempts(source.name for source in logs), options.skimming)
     for source in logs:
         run.identity.learn_source(source.name)
         if source.kind == Kind.FLIGHT_RECORDER:
@@ -193,6 +195,23 @@ class _Repeat:
     last_order: int = 0
 
 
+@dataclass(slots=True)
+class _Seen:
+    """What was read of a class of lines: the first and the last, how many, and what is known of a repeated text."""
+
+    first: RawLine
+    lines: int = 0
+    last: RawLine | None = None
+    last_order: int = 0
+    repeat: _Repeat | None = None
+
+    def note(self, raw: RawLine, order: int, repeat: _Repeat | None) -> None:
+        self.lines += 1
+        self.last = raw
+        self.last_order = order
+        self.repeat = self.repeat or repeat
+
+
 class Reading:
     """One source while its lines come: all that they leave behind until the next.
 
@@ -209,29 +228,9 @@ class Reading:
 
     def take(self, lines: Iterable[RawLine], passed: Callable[[], None] | None = None) -> None:
         """Fold lines into the run; `passed` is called now and then."""
-        run, excerpts, repeats = self._run, self._excerpts, self._repeats
-        peeler, tokeniser = self._peeler, self._tokeniser
-        run.turn_to(run.attempts.of(self._name))
+        self._run.turn_to(self._run.attempts.of(self._name))
         for raw in lines:
-            text = raw.text
-            excerpts.pass_line(raw.at.line, text)
-            if not text:
-                continue
-            repeat = repeats.get(text)
-            if repeat is not None:
-                run.order += 1
-                repeat.times += 1
-                repeat.last = raw
-                repeat.last_order = run.order
-                if repeat.is_sign:
-                    run.last_sign = run.order
-                if repeat.watched:
-                    run.matcher.witness(replace(repeat.event, at=raw.at))
-            else:
-                events = [event for line in peeler.peel(raw) for event in tokeniser.read(line)]
-                repeat = self._enter(events, raw)
-                if repeat is not None and len(repeats) < _MEMO:
-                    repeats[text] = repeat
+            self._take(raw)
             if passed is not None and raw.at.line % _PROGRESS_LINES == 0:
                 passed()
 
@@ -239,6 +238,48 @@ class Reading:
     def holds(self) -> bool:
         """Whether lines were taken that only `finish` folds in, if no others follow."""
         return self._peeler.holds or self._tokeniser.holds
+
+    def take_round(self, part: Round) -> int:
+        """Fold in a round of a large source; return how many bytes of its lines were no UTF-8 in those not read."""
+        self._run.turn_to(self._run.attempts.of(self._name))
+        seen: dict[Key, _Seen] = {}
+        for raw, is_read, key in part.lines:
+            if not is_read:
+                self._excerpts.pass_line(raw.at.line, raw.text)
+                continue
+            repeat = self._take(raw)
+            if key is not None:
+                known = seen.get(key)
+                if known is None:
+                    known = seen[key] = _Seen(raw)
+                known.note(raw, self._run.order, repeat)
+        rest = {key: times - seen[key].lines if key in seen else times for key, times in part.counts.items()}
+        for key, known in seen.items():
+            self._run.count_unread(part.groups[key[0]].kind, known, rest[key])
+        return sum(known.first.replaced * rest[key] for key, known in seen.items())
+
+    def _take(self, raw: RawLine) -> _Repeat | None:
+        """Fold in a line; return what is known of its text, where a second line of it says nothing new."""
+        run, text = self._run, raw.text
+        self._excerpts.pass_line(raw.at.line, text)
+        if not text:
+            return None
+        repeat = self._repeats.get(text)
+        if repeat is not None:
+            run.order += 1
+            repeat.times += 1
+            repeat.last = raw
+            repeat.last_order = run.order
+            if repeat.is_sign:
+                run.last_sign = run.order
+            if repeat.watched:
+                run.matcher.witness(replace(repeat.event, at=raw.at))
+            return repeat
+        events = [event for line in self._peeler.peel(raw) for event in self._tokeniser.read(line)]
+        repeat = self._enter(events, raw)
+        if repeat is not None and len(self._repeats) < _MEMO:
+            self._repeats[text] = repeat
+        return repeat
 
     def finish(self, lines: int, size: int) -> None:
         """Fold in what waited for further lines; the source had so many lines and bytes."""
@@ -261,7 +302,7 @@ class Reading:
             is_sign = findings != () and _is_sign(findings)
             if is_sign:
                 run.last_sign = run.order
-            if len(events) == 1 and findings is not None and event.kind in _REPEATABLE:
+            if len(events) == 1 and findings is not None and event.kind in REPEATABLE:
                 repeat = _Repeat(event, findings, run.matcher.watches(event), is_sign)
         return repeat
 
@@ -277,7 +318,8 @@ class Run:
     Sources are read to their end with `read`, or by turns with a `Reading` each; then `conclude`, once.
     """
 
-    def __init__(self, rulebook: Rulebook, attempts: Attempts | None = None) -> None:
+    def __init__(self, rulebook: Rulebook, attempts: Attempts | None = None, skimming: Skimming | None = None) -> None:
+        self.skimming = skimming or Skimming()
         self.rulebook = rulebook
         self.attempts = attempts or Attempts()
         self.matcher = Matcher(rulebook, self.attempts.of)
@@ -308,9 +350,19 @@ class Run:
             self._listeners.clear()
 
     def read(self, source: LineSource, progress: Callable[[LineSource], None] | None) -> None:
-        """Read one source to its end."""
+        """Read one source to its end; of a large one the lines that tell something (skim/)."""
         reading = Reading(self, source.name)
-        reading.take(source.lines(), None if progress is None else partial(progress, source))
+        large = Large.of(source, self.skimming) if isinstance(source, Source) else None
+        if large is None:
+            reading.take(source.lines(), None if progress is None else partial(progress, source))
+        else:
+            for part in large.rounds(self.matcher, self.listeners):
+                if isinstance(part, Round):
+                    large.count(part, reading.take_round(part))
+                else:
+                    reading.take(part)
+                if progress is not None:
+                    progress(source)
         reading.finish(source.lines_read, source.bytes_read)
         if progress is not None:
             progress(source)
@@ -329,6 +381,18 @@ class Run:
         self.job.learn_dump(dump)
         self.dumps.take(dump, self.attempts.of(source.name), self.order)
 
+    def count_unread(self, kind: str, seen: _Seen, times: int) -> None:
+        """Enter lines of a class that were not read, as those of it were that were read."""
+        if times <= 0 or kind == NO_KIND:
+            return
+        repeat = seen.repeat
+        if repeat is None:
+            self.by_kind[kind] += times
+            return
+        self.count_again([replace(repeat, times=times, last=seen.last, last_order=seen.last_order)])
+        if isinstance(repeat.event, NcclChannel):
+            self.job.count_again(repeat.event, times)
+
     def count_again(self, repeats: Iterable[_Repeat]) -> None:
         """Enter the lines that came again where their first one was entered."""
         for repeat in repeats:
@@ -345,7 +409,7 @@ class Run:
         """Give an event to all who listen. Return its findings, () for none; None if other events decide on them."""
         listeners = self._listeners.get(event.kind)
         if listeners is None:
-            listeners = self._listeners[event.kind] = self._listening(event.kind)
+            listeners = self._listeners[event.kind] = tuple(one.feed for one in self.listeners(event.kind))
         for listen in listeners:
             listen(event, site)
         findings = self.matcher.feed(event, site)
@@ -353,8 +417,8 @@ class Run:
             self.unclaimed.feed(event, site.order)
         return findings
 
-    def _listening(self, kind: str) -> tuple[Callable[[Event, Site], None], ...]:
-        """Who wants to see events of a kind, besides the matcher."""
+    def listeners(self, kind: str) -> tuple[_Listener, ...]:
+        """Return who wants to see events of a kind, besides the matcher."""
         everyone: tuple[_Listener, ...] = (
             self.identity,
             self.gpus,
@@ -364,7 +428,7 @@ class Run:
             self.timeline,
             *self.detectors,
         )
-        return tuple(one.feed for one in everyone if not one.kinds or kind in one.kinds)
+        return tuple(one for one in everyone if not one.kinds or kind in one.kinds)
 
     def conclude(self, sources: Sequence[LineSource], files: Files, started: float) -> ScanResult:
         """Return what the scan found out; `started` is the performance counter's reading at its start."""
@@ -407,14 +471,13 @@ class Run:
         self._supersede(matched)
         recordings = self.dumps.of(self.last, self.endings.stepped_at)
         scene = Scene(self.identity, self.gpus, self.endings, matched, recordings, self.clocks)
-        by_detector = {rule.match.detector: rule for rule in self.rulebook.rules.values() if rule.match.detector}
         detected = [
-            finding_of(detection, by_detector[detection.detector])
+            finding_of(detection, rule)
             for attempt, detectors in sorted(self._detectors.items())
             if attempt >= self.last
             for detector in detectors
             for detection in detector.conclude(scene)
-            if detection.detector in by_detector
+            if (rule := self.rulebook.detected_by(detection.detector)) is not None
         ]
         everything = sorted((*matched, *detected), key=lambda finding: finding.order)
         return replace(scene, findings=tuple(everything))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
+
+from nccl_logscan.records import dataclass, replace
 
 DRIFT = timedelta(seconds=5)
 """By how much the clocks of two hosts may differ although both state a zone."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import yaml
@@ -20,6 +19,7 @@ from nccl_logscan.events.tokenise import Tokeniser
 from nccl_logscan.lines import Peeler
 from nccl_logscan.pipeline import scan_text
 from nccl_logscan.position import Position
+from nccl_logscan.records import replace
 from nccl_logscan.rulebook.read import RuleFile
 from nccl_logscan.rulebook.rule import Example, Matcher, Rule, Rulebook
 from nccl_logscan.sources import kind_of

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from nccl_logscan.events import dialects
 from nccl_logscan.events.dialects import c10, torch_elastic, torch_process_group
+from nccl_logscan.expressions import deferred, flags_of
 from nccl_logscan.gate import SHIPPED, Gate, key_of, proof_of
 from nccl_logscan.lines import tear
 from nccl_logscan.literals import required_literals
@@ -31,6 +32,13 @@ GATES = [
     for name, value in vars(module).items()
     if isinstance(value, Gate)
 ]
+
+
+def texts_of(expression, **options):
+    """Texts that an expression matches; hypothesis asks for one that is compiled."""
+    return st.from_regex(re.compile(expression.pattern, flags_of(expression)), **options)
+
+
 SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
 
@@ -39,7 +47,7 @@ SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_
 @given(data=st.data())
 def test_a_text_that_an_expression_matches_passes_its_gate(gate, data):
     expression = data.draw(st.sampled_from(gate._expressions))
-    text = data.draw(st.from_regex(expression))
+    text = data.draw(texts_of(expression))
 
     if expression.search(text):
         assert gate.admits(text)
@@ -56,6 +64,16 @@ def test_the_first_expression_in_order_is_found_though_a_later_one_stands_earlie
     many = [re.compile(f"none{number}") for number in range(30)]
     for expressions in ([re.compile("two"), re.compile("one")], [re.compile("two"), *many, re.compile("one")]):
         assert Gate(*expressions).search("one two")[0] == "two"
+
+
+def test_every_gate_in_use_is_known_and_says_what_it_lets_through():
+    gate = Gate(re.compile("FOO bar|Baz"), re.compile("(?i)Quux"))
+    assert gate in Gate.known()
+    assert gate.needed == (("baz", "foo bar", "quux"), True)
+
+    before = len(Gate.known())
+    del gate
+    assert len(Gate.known()) == before - 1
 
 
 def test_a_literal_without_a_match_is_no_match():
@@ -104,7 +122,7 @@ def test_flags_given_to_the_compiler_count():
 @given(data=st.data())
 def test_a_line_with_the_head_of_another_in_it_is_looked_at(name, data):
     mark = getattr(tear, name)
-    text = "loss 0.1 " + data.draw(st.from_regex(mark, fullmatch=True)) + "rest"
+    text = "loss 0.1 " + data.draw(texts_of(mark, fullmatch=True)) + "rest"
 
     assert tear.may_be_torn(text)
     if mark in dict(tear._MARKS).values():
@@ -112,19 +130,19 @@ def test_a_line_with_the_head_of_another_in_it_is_looked_at(name, data):
 
 
 @settings(deadline=None, max_examples=100, suppress_health_check=SLOW)
-@given(text=st.one_of(st.from_regex(c10._BRACKETED), st.from_regex(c10._GLOG)))
+@given(text=st.one_of(texts_of(c10._BRACKETED), texts_of(c10._GLOG)))
 def test_a_head_of_c10_passes_its_literals(text):
     assert "pp:" in text or ".h:" in text or ".cu" in text
 
 
 @settings(deadline=None, max_examples=100, suppress_health_check=SLOW)
-@given(text=st.one_of(st.from_regex(torch_elastic._FAILED), st.from_regex(torch_elastic._CLOSING)))
+@given(text=st.one_of(texts_of(torch_elastic._FAILED), texts_of(torch_elastic._CLOSING)))
 def test_what_an_agent_of_torchrun_says_passes_its_literals(text):
     assert "failed (exitcode: " in text or "closing signal SIG" in text or "via signal SIG" in text
 
 
 @settings(deadline=None, max_examples=100, suppress_health_check=SLOW)
-@given(text=st.from_regex(torch_process_group._MISSED))
+@given(text=texts_of(torch_process_group._MISSED))
 def test_a_missed_barrier_passes_its_literals(text):
     assert "monitoredBarrier" in text
     assert any(words in text for words in torch_process_group._BARRIER)
@@ -135,7 +153,7 @@ def test_a_shipped_proof_is_that_of_its_expression():
     assert len(shipped) > 100
     for key, (texts, folded) in shipped.items():
         flags, _, pattern = key.partition(" ")
-        expression = re.compile(pattern, int(flags))
+        expression = deferred(pattern, int(flags))
         assert key_of(expression) == key
         assert proof_of(expression) == (tuple(texts), folded)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 from nccl_logscan.advise.run import Run
 from nccl_logscan.catalogue.versions import within
+from nccl_logscan.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

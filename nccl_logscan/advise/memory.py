@@ -8,10 +8,10 @@ fragmentation come on top; none of it decides NCCL's buffers, channels or timeou
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil, sqrt
 
 from nccl_logscan.advise.run import Run
+from nccl_logscan.records import dataclass
 
 _GB = 10**9
 _CHECKPOINT_BYTES = 14

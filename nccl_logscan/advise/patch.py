@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 
 from nccl_logscan.advise.table import Advice, Mark, Place, Row
 from nccl_logscan.advise.view import Advised
@@ -16,6 +15,7 @@ from nccl_logscan.configs.rewriting import Rewriting
 from nccl_logscan.configs.secrets import shown_diff
 from nccl_logscan.lint.model import Check, Remark, Severity, Versions
 from nccl_logscan.lint.run import lint
+from nccl_logscan.records import dataclass
 
 _DEAD = frozenset(
     {Check.READ_BY_NOTHING, Check.REMOVED, Check.HARMFUL_COPY, Check.LEFTOVER, Check.KEY_IGNORED, Check.KEY_ABORTS}

@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any
+
+from nccl_logscan.expressions import deferred
+from nccl_logscan.records import dataclass
 
 NETWORKS = ("ib", "roce", "tcp", "efa", "none")
 LAUNCHERS = ("slurm", "ray", "mpirun", "torchrun", "kubernetes", "docker", "deepspeed", "accelerate", "by-hand")
 CLOUDS = ("aws", "azure", "gcp", "oci", "alibaba")
 PRECISIONS = ("bf16", "fp16")
 
-_PARAMS = re.compile(r"(\d{1,15}(?:[._]?\d{1,12})?(?:e\d{1,2})?)\s?([kmbt]?)", re.IGNORECASE | re.ASCII)
+_PARAMS = deferred(r"(\d{1,15}(?:[._]?\d{1,12})?(?:e\d{1,2})?)\s?([kmbt]?)", re.IGNORECASE | re.ASCII)
 _SCALE = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12}
 _FEWEST, _MOST = 10**6, 10**14
 

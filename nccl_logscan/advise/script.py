@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from nccl_logscan.advise.run import Run
 from nccl_logscan.configs.model import Config, Form
+from nccl_logscan.records import replace
 
 _LAUNCHERS = {
     "sbatch": "slurm",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from typing import Any
@@ -12,6 +11,7 @@ from nccl_logscan.advise.run import Run, read_table
 from nccl_logscan.catalogue.load import catalogue
 from nccl_logscan.catalogue.model import Kind, Reader
 from nccl_logscan.catalogue.versions import reads
+from nccl_logscan.records import dataclass
 
 
 class Mark(StrEnum):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from nccl_logscan.advise.memory import (
@@ -14,6 +14,7 @@ from nccl_logscan.advise.memory import (
 from nccl_logscan.advise.run import Run
 from nccl_logscan.advise.table import Advice, Mark, Place, advice_for, place_for
 from nccl_logscan.catalogue.claims import Claim, claims
+from nccl_logscan.records import dataclass
 
 SCHEMA_VERSION = "1.0"
 SIZE_DECIDES = (

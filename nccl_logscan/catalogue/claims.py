@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any
+
+from nccl_logscan.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

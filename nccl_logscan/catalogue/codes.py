@@ -7,10 +7,11 @@ cudaGetErrorString); the meanings are ours.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from importlib import resources
+
+from nccl_logscan.records import dataclass
 
 
 class CodeKind(StrEnum):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 from nccl_logscan.catalogue.model import Domain, Form, Parser
+from nccl_logscan.expressions import deferred
 
-_STRTOLL = re.compile(r"\s*([+-]?)(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
-_DECIMAL = re.compile(r"\s*([+-]?)([0-9]+)")
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_STRTOLL = deferred(r"\s*([+-]?)(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
+_DECIMAL = deferred(r"\s*([+-]?)([0-9]+)")
+_NUMBER = deferred(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _LONGEST = 4096
 """Characters of a value that are looked at; Linux takes 128 KiB, and no sensible value has as many."""
 

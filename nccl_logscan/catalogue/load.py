@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, TypeVar, overload
@@ -33,8 +32,10 @@ from nccl_logscan.catalogue.model import (
     Variable,
 )
 from nccl_logscan.catalogue.versions import version
+from nccl_logscan.expressions import deferred
+from nccl_logscan.records import dataclass
 
-_CALL = re.compile(r"(?:\w+\.)*(?P<name>\w+)\((?:(?P<keyword>\w+)=)?(?:[^()]|\([^()]*\))*\)")
+_CALL = deferred(r"(?:\w+\.)*(?P<name>\w+)\((?:(?P<keyword>\w+)=)?(?:[^()]|\([^()]*\))*\)")
 
 _NEAR = 2
 """How many letters a misspelt name may differ by (swapped neighbours count once)."""
@@ -42,9 +43,9 @@ _TELLING = 11
 """Letters from which a name that others read is one to propose: NODE_RANKS is no misspelt LOCAL_RANK."""
 _HEAD = '{"name": "'
 """What a variable's line begins with."""
-_NAMES = re.compile(r'"names": \[((?:"[^"\\]*"(?:, )?)*)\]')
-_WORD = re.compile(r"[A-Za-z_]\w*(?:-\w+)*", re.ASCII)
-_QUOTED = re.compile(r'"([^"]*)"')
+_NAMES = deferred(r'"names": \[((?:"[^"\\]*"(?:, )?)*)\]')
+_WORD = deferred(r"[A-Za-z_]\w*(?:-\w+)*", re.ASCII)
+_QUOTED = deferred(r'"([^"]*)"')
 _DATA = Path(__file__).with_name("data")
 _MOST = 16_384
 _SHORT = 5

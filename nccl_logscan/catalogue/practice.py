@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping
 
 from nccl_logscan.catalogue.model import Condition, Practice
+from nccl_logscan.expressions import deferred
 
-_NUMBER = re.compile(r"\s*[+-]?(?:0[xX][0-9a-fA-F]+|[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)\s*")
+_NUMBER = deferred(r"\s*[+-]?(?:0[xX][0-9a-fA-F]+|[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)\s*")
 
 
 def spoken_of(practice: Practice, settings: Mapping[str, str | None]) -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 from nccl_logscan.catalogue.model import Variable
+from nccl_logscan.expressions import deferred
 
-_NUMBERS = re.compile(r"\d{1,9}(?:\.\d{1,9}){0,5}")
-_BOUND = re.compile(r"(>=|<=|==|<|>)\s*v?([\d.]+)")
+_NUMBERS = deferred(r"\d{1,9}(?:\.\d{1,9}){0,5}")
+_BOUND = deferred(r"(>=|<=|==|<|>)\s*v?([\d.]+)")
 
 Version = tuple[int, ...]
 

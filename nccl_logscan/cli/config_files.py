@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from nccl_logscan.configs.model import Config
 from nccl_logscan.configs.read import KINDS_HINT, SIZE_LIMIT, read_text, syntax_of
 from nccl_logscan.errors import InputError
 from nccl_logscan.lint.gate import may_speak
+from nccl_logscan.records import dataclass, field
 from nccl_logscan.sources import STDIN
 
 JOB_LIMIT = 8

@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from nccl_logscan.catalogue.load import catalogue
-from nccl_logscan.cli.options import own_rules, rulebook_with, version_given
+from nccl_logscan.cli.options import own_rules, version_given
+from nccl_logscan.cli.scanning import rulebook_with
 from nccl_logscan.cli.stdout import printing
 from nccl_logscan.explain.find import explain
 from nccl_logscan.explain.render import as_json, as_text

@@ -6,7 +6,6 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nccl_logscan.catalogue.load import catalogue
@@ -15,6 +14,7 @@ from nccl_logscan.configs.model import Config
 from nccl_logscan.lint.gate import may_speak
 from nccl_logscan.lint.model import Remark, Versions
 from nccl_logscan.lint.run import lint
+from nccl_logscan.records import replace
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

@@ -8,12 +8,10 @@ from pathlib import Path
 
 import click
 
-from nccl_logscan.rulebook.load import builtin_rulebook, load_rulebook
-from nccl_logscan.rulebook.rule import Rulebook
-from nccl_logscan.rulebook.where import builtin_rules
+from nccl_logscan.expressions import deferred
 from nccl_logscan.sources import STDIN
 
-_VERSION = re.compile(r"(?:core_)?v?\d+(?:\.\d+){0,4}(?:[-+.\w]{0,40})?", re.ASCII)
+_VERSION = deferred(r"(?:core_)?v?\d+(?:\.\d+){0,4}(?:[-+.\w]{0,40})?", re.ASCII)
 
 own_rules = click.option(
     "--rules",
@@ -35,11 +33,6 @@ def checked_version(text: str) -> str:
     if not _VERSION.fullmatch(text.strip()):
         raise click.BadParameter(f"{text!r} is no version; write it as 2.21.5")
     return text.strip()
-
-
-def rulebook_with(folders: tuple[Path, ...]) -> Rulebook:
-    """Return the built-in rules, and those of the user's own folders beside them."""
-    return load_rulebook([builtin_rules(), *folders]) if folders else builtin_rulebook()
 
 
 def must_replace_none_of(inputs: Iterable[str], place: Path, what: str) -> None:

@@ -6,12 +6,13 @@ import fnmatch
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
 from nccl_logscan.cli.options import own_rules
 from nccl_logscan.cli.rule_text import described, listed
-from nccl_logscan.cli.stdout import PrintingGroup
+from nccl_logscan.cli.stdout import printing
 from nccl_logscan.diagnosis.detectors import DETECTOR_NAMES
 from nccl_logscan.errors import OutputError, Problem, RulebookError
 from nccl_logscan.rulebook.compiled import COMPILED, text_of
@@ -28,7 +29,16 @@ from nccl_logscan.selfcheck import healthy_logs, prove, prove_healthy
 from nccl_logscan.taxonomy import Category
 
 
-@click.group("rules", cls=PrintingGroup)
+class _PrintingGroup(click.Group):
+    """Commands that do nothing but print, or write the files that they name."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        with printing():
+            return super().invoke(ctx)
+
+
+@click.group("rules", cls=_PrintingGroup)
 def rules_command() -> None:
     """List, show and check the rules."""
 
@@ -128,7 +138,7 @@ def schema(*, only_check: bool) -> None:
 @rules_command.command("compile")
 @_CHECK
 def compile_rules(*, only_check: bool) -> None:
-    """Write rules/compiled.json, from which a scan loads the rules in a twentieth of the time."""
+    """Write rules/whole.jsonl, from which a scan loads the rules that it needs."""
     path = Path(str(builtin_rules())) / COMPILED
     _bring_up_to_date(
         {path: text_of(load_rulebook([builtin_rules()]))}, (), "nccl-logscan rules compile", only_check=only_check

@@ -6,9 +6,6 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
-
-import click
 
 from nccl_logscan.errors import OutputError
 
@@ -28,15 +25,6 @@ def printing() -> Iterator[None]:
         raise OutputError(
             f"cannot write to {error.filename or 'standard output'}: {reason}", hint="choose another place for it"
         ) from error
-
-
-class PrintingGroup(click.Group):
-    """Commands that do nothing but print, or write the files that they name."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command."""
-        with printing():
-            return super().invoke(ctx)
 
 
 def _discard_the_rest() -> None:

@@ -10,10 +10,10 @@ import os
 import posixpath
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import PurePath
 
 from nccl_logscan.configs.edit import Edit, applied, in_order
+from nccl_logscan.records import dataclass
 
 _NO_NEWLINE = b"\\ No newline at end of file\n"
 

@@ -15,14 +15,15 @@ from nccl_logscan.configs.edit import Edit, lines_put
 from nccl_logscan.configs.model import BOM, Config, Form, LineIndex, Placed
 from nccl_logscan.configs.proof import adds_just, changes_just
 from nccl_logscan.configs.syntax import path_of
+from nccl_logscan.expressions import deferred
 from nccl_logscan.position import Span
 
-_LINE = re.compile(
+_LINE = deferred(
     rb"""[ \t]*+(?:export[ \t]++)?+([A-Za-z_][\w.]*+)[ \t]*+=[ \t]*+
     ("(?:[^"\\\n]|\\[^\n])*+"|'[^'\n]*+'|(?:[^\s#]++|[ \t]++(?!\#)(?=[^\s])|(?<!\s)\#)*+)""",
     re.VERBOSE,
 )
-_PLAIN = re.compile(r"[^\s#\"'$\\`]*")
+_PLAIN = deferred(r"[^\s#\"'$\\`]*")
 
 
 class EnvFile:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from nccl_logscan.expressions import deferred
+
 _PROGRAMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (framework, re.compile(pattern, re.ASCII))
+    (framework, deferred(pattern, re.ASCII))
     for framework, pattern in (
         ("verl", r"(?:^|/)verl[./]|^recipe[./]|main_ppo\b|main_dapo\b|(?:^|/)scripts/diagnose\.py"),
         ("openrlhf", r"(?:^|/)openrlhf[./]|train_ppo_ray"),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from itertools import accumulate
 
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.position import Position, Span
+from nccl_logscan.records import dataclass, field
 
 BOM = b"\xef\xbb\xbf"
 """UTF-8's byte order mark, which some editors write at the beginning of a file."""

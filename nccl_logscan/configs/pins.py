@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
+from nccl_logscan.expressions import deferred
 
-_PIN = re.compile(
+_PIN = deferred(
     r"(?<![\w.-])(nvidia-nccl-cu\d\d|torch|deepspeed|accelerate|transformers|megatron-core|nemo-toolkit|lightning|"
     r"pytorch-lightning|ray|vllm|sglang|openrlhf|verl|trl|torchtitan|axolotl|llamafactory|ms-swift|horovod)"
     r"(?:\[[\w,. -]{0,80}\])?[ ]{0,4}={2,3}[ ]{0,4}v?(\d+(?:\.\d+){0,3}(?:(?:rc|a|b|\.post|\.dev)\d+)?)"
 )
-_VERSION = re.compile(r"={2,3} {0,4}v?\d")
+_VERSION = deferred(r"={2,3} {0,4}v?\d")
 _BEFORE, _BEHIND = 110, 24
 _NAMES = {
     "megatron-core": "megatron-lm",

@@ -5,15 +5,15 @@ Every syntax asks it of each edit that it gives; what none of them proves is no 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from nccl_logscan.configs.edit import Edit, applied
 from nccl_logscan.configs.model import Config, Form, Placed
+from nccl_logscan.expressions import deferred
 
-_END_OF_CONDITION = re.compile(rb"\s*(?:#[^\n]*\n\s*)?\{[{%]-?\s*(?:end|else)")
+_END_OF_CONDITION = deferred(rb"\s*(?:#[^\n]*\n\s*)?\{[{%]-?\s*(?:end|else)")
 
 
 class _Said(NamedTuple):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from nccl_logscan.configs.edit import Edit, in_order
+from nccl_logscan.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

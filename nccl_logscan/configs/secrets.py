@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterable, Sequence
 from nccl_logscan.configs.diff import diff_of_edits, path_for_git
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Config
+from nccl_logscan.expressions import deferred
 
 CONTEXTS = (3, 2, 1)
 """How many unchanged lines a diff may have around a change, the usual number first. `git apply` takes no hunk without
 any, and one beside a secret is to show as few as it can.
 """
-_HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? ", re.MULTILINE)
+_HUNK = deferred(r"^@@ -(\d+)(?:,(\d+))? ", re.MULTILINE)
 
 
 def shown_diff(config: Config, edits: Sequence[Edit], may_show: Callable[[str], bool]) -> bytes | None:

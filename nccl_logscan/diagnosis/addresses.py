@@ -7,9 +7,11 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-_PRINTED = re.compile(r"[\w.-]{1,32}:([0-9A-Fa-f:.]{3,64})(?:%[\w.-]{1,32})?<\d{1,5}>", re.ASCII)
-_IN_NAME = re.compile(r"(?:^|[^\d])(\d{1,3})[-_](\d{1,3})[-_](\d{1,3})[-_](\d{1,3})$", re.ASCII)
-_SIDE_OF_NAME = re.compile(r"-(?:ib|eth|en|bond|rdma|roce|data|hsn|opa)\d{0,2}$", re.ASCII)
+from nccl_logscan.expressions import deferred
+
+_PRINTED = deferred(r"[\w.-]{1,32}:([0-9A-Fa-f:.]{3,64})(?:%[\w.-]{1,32})?<\d{1,5}>", re.ASCII)
+_IN_NAME = deferred(r"(?:^|[^\d])(\d{1,3})[-_](\d{1,3})[-_](\d{1,3})[-_](\d{1,3})$", re.ASCII)
+_SIDE_OF_NAME = deferred(r"-(?:ib|eth|en|bond|rdma|roce|data|hsn|opa)\d{0,2}$", re.ASCII)
 # What every host has, or may have, for itself: loopback, link-local, Docker's and libvirt's bridges.
 _ON_EVERY_HOST = tuple(
     map(ipaddress.ip_network, ("127.0.0.0/8", "169.254.0.0/16", "172.17.0.0/16", "192.168.122.0/24"))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Collection
-from dataclasses import dataclass
 from functools import lru_cache
 
 from nccl_logscan.diagnosis.clocks import Clocks
@@ -17,6 +16,7 @@ from nccl_logscan.diagnosis.detectors.hang import Hang
 from nccl_logscan.diagnosis.endings import Endings
 from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.diagnosis.scene import Scene
+from nccl_logscan.records import dataclass
 from nccl_logscan.taxonomy import Action, Category, Role
 
 # Findings within this many points of strength of each other are told apart by time rather than by strength.

@@ -14,17 +14,18 @@ has timed out). Lines whose stamp a collector gave are no witnesses: they come l
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import ClassVar, NamedTuple, TypeVar
 
 from nccl_logscan.diagnosis.excerpts import Site
+from nccl_logscan.diagnosis.heed import Heed
 from nccl_logscan.events.model import Event, LogText, NcclInit, TorchDumpSignal, TorchWatchdogTimeout, TrainStep
+from nccl_logscan.expressions import deferred
 from nccl_logscan.lines.stamps import NO_YEAR
 from nccl_logscan.position import DRIFT, Instant
+from nccl_logscan.records import dataclass, field
 
 _Said = TypeVar("_Said")
 _Key = tuple[str, str]
@@ -40,7 +41,7 @@ _LEAP_YEAR = timedelta(days=366)
 _SKEW = 300.0
 _MIDDLEMEN = 64
 _SUFFIXES = (":c10", ":torchrun")
-_BARRIER = re.compile(r"(Added|Completed store-based barrier for) key: ?(store_based_barrier_key:\d{1,9})\b")
+_BARRIER = deferred(r"(Added|Completed store-based barrier for) key: ?(store_based_barrier_key:\d{1,9})\b")
 
 
 class Bounds(NamedTuple):
@@ -139,6 +140,10 @@ class Clocks:
         self._passed_by: dict[_Key, dict[str, None]] = {}
         self._bounds: dict[tuple[str, str], Bounds] = {}
         self._place_of: Callable[[str], str | None] = str
+
+    def heeds(self, event: Event) -> Heed:
+        """See `Heed`: of text the store's barriers with their times, of steps those that come first and last."""
+        return Heed.LINE if isinstance(event, LogText) and _BARRIER.search(event.message) else Heed.SAYER
 
     def feed(self, event: Event, site: Site) -> None:  # noqa: ARG002 - listens as the others do
         """Learn from an event."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from nccl_logscan.diagnosis.identity import Identity
@@ -23,6 +22,8 @@ from nccl_logscan.events.model import (
     NcclNetwork,
     NcclVersion,
 )
+from nccl_logscan.expressions import deferred
+from nccl_logscan.records import dataclass, field
 
 _VALUES = 64
 _HOLDERS = 1_024
@@ -30,7 +31,7 @@ _NAMES = 512
 _ENTRIES = 262_144
 _UNSET = "(not set)"
 
-MUST_AGREE = re.compile(
+MUST_AGREE = deferred(
     r"NCCL_(?:ALGO|PROTO|(?:LL_|LL128_)?BUFFSIZE|(?:LL128_)?NTHREADS|M(?:IN|AX)_(?:NCHANNELS|NRINGS|CTAS|P2P_NCHANNELS)"
     r"|NCHANNELS_PER_(?:NET_)?PEER|P2P_(?:NET|PCI|NVL)_CHUNKSIZE|CHUNK_SIZE|NVLS_(?:ENABLE|CHUNKSIZE|NCHANNELS)"
     r"|COLLNET_ENABLE|CUMEM_ENABLE|MNNVL_ENABLE|NET|NET_PLUGIN|TUNER_PLUGIN|IB_DISABLE|NET_OVERHEAD|COMM_ID"
@@ -41,24 +42,24 @@ itself, and the choices must meet. Maintainers' word: NVIDIA/nccl issue 626 (the
 ranks) and issue 1136 (ranks that chose different algorithms hang); what each does: NCCL's documentation, env.html."""
 
 _HARMLESS: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"NCCL_DEBUG\w*|NCCL_SET_THREAD_NAME|NCCL_WARN_\w+"), "it changes what is logged"),
+    (deferred(r"NCCL_DEBUG\w*|NCCL_SET_THREAD_NAME|NCCL_WARN_\w+"), "it changes what is logged"),
     (
-        re.compile(
+        deferred(
             r"NCCL_(?:SOCKET_IFNAME|SOCKET_FAMILY|IB_HCA|IB_ADDR_\w+|COMM_BLOCKING|OOB_\w*IFNAME)|GLOO_SOCKET_IFNAME"
         ),
         "names of interfaces and adapters are each host's own",
     ),
     (
-        re.compile(r"NCCL_HOSTID|HOSTNAME|CUDA_VISIBLE_DEVICES|(?:LOCAL_|GROUP_)?RANK|NCCL_RAS_ADDR"),
+        deferred(r"NCCL_HOSTID|HOSTNAME|CUDA_VISIBLE_DEVICES|(?:LOCAL_|GROUP_)?RANK|NCCL_RAS_ADDR"),
         "it is each process's own",
     ),
-    (re.compile(r"NCCL_(?:TOPO|GRAPH)_\w*FILE\w*|NCCL_CONF_FILE|NCCL_TOPO_DUMP\w*"), "files describe each host"),
-    (re.compile(r"NCCL_(?:IB_GID_INDEX|IB_ROCE_VERSION_NUM)"), "tables of addresses are each host's own"),
+    (deferred(r"NCCL_(?:TOPO|GRAPH)_\w*FILE\w*|NCCL_CONF_FILE|NCCL_TOPO_DUMP\w*"), "files describe each host"),
+    (deferred(r"NCCL_(?:IB_GID_INDEX|IB_ROCE_VERSION_NUM)"), "tables of addresses are each host's own"),
     (
-        re.compile(r"NCCL_(?:P2P_DISABLE|P2P_LEVEL|SHM_DISABLE|NET_GDR_\w+|IGNORE_CPU_AFFINITY)"),
+        deferred(r"NCCL_(?:P2P_DISABLE|P2P_LEVEL|SHM_DISABLE|NET_GDR_\w+|IGNORE_CPU_AFFINITY)"),
         "it acts within a host",
     ),
-    (re.compile(r"VBIOS|adapter firmware|adapter addresses"), "versions of firmware work together"),
+    (deferred(r"VBIOS|adapter firmware|adapter addresses"), "versions of firmware work together"),
 )
 
 
@@ -239,25 +240,25 @@ _OF_TOOLS = {
     "mtu": "adapter MTU",
 }
 # nccl-tests' device table names the GPU's model; nvidia-smi's head and /proc/driver/nvidia/version the driver.
-_MODEL = re.compile(
+_MODEL = deferred(
     r"\bdevice +\d+ \[[^\]]+\] (NVIDIA [\w-]+(?: [\w-]+)?|Tesla \S+|GeForce [\w ]+)|device=(NVIDIA [\w -]+)"
 )
-_DRIVER = re.compile(
+_DRIVER = deferred(
     r"NVRM version: NVIDIA UNIX \S+ (?:Open )?Kernel Module(?: for \S+)? +(\d+\.\d+(?:\.\d+)?)"
     r"|Driver Version: (\d+\.\d+(?:\.\d+)?)"
 )
 # What loads a plugin says so through NCCL's logger (format strings of NVIDIA/nccl v2.13.4-1 to v2.30.7-1 and of
 # aws/aws-ofi-nccl): the interface's version stands in brackets, aws-ofi-nccl's own behind its name.
 _PLUGINS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("net plugin", re.compile(r"NET/Plugin: Loaded net plugin (\S{1,80} \(v\d{1,3}\))")),
-    ("net plugin", re.compile(r"P2P plugin (?:v\d{1,3} )?(\S{1,80})$")),
-    ("tuner plugin", re.compile(r"TUNER/Plugin: Using (?:tuner plugin )?(\S{1,80}(?: \(v\d{1,3}\))?)$")),
-    ("tuner plugin", re.compile(r"Using tuner plugin: '(\S{1,80})'")),
-    ("aws-ofi-nccl", re.compile(r"NET/OFI Initializing aws-ofi-nccl (\S{1,60})")),
-    ("libfabric", re.compile(r"NET/OFI Using [Ll]ibfabric version (\S{1,40})")),
+    ("net plugin", deferred(r"NET/Plugin: Loaded net plugin (\S{1,80} \(v\d{1,3}\))")),
+    ("net plugin", deferred(r"P2P plugin (?:v\d{1,3} )?(\S{1,80})$")),
+    ("tuner plugin", deferred(r"TUNER/Plugin: Using (?:tuner plugin )?(\S{1,80}(?: \(v\d{1,3}\))?)$")),
+    ("tuner plugin", deferred(r"Using tuner plugin: '(\S{1,80})'")),
+    ("aws-ofi-nccl", deferred(r"NET/OFI Initializing aws-ofi-nccl (\S{1,60})")),
+    ("libfabric", deferred(r"NET/OFI Using [Ll]ibfabric version (\S{1,40})")),
 )
 _PLUGIN_STARTS = ("NET/Plugin: L", "NET/OFI ", "TUNER/Plugin: U", "Using tuner", "P2P plugin ")
-_READ_AT_START = re.compile(r"NCCL_(?:ALGO|PROTO|BUFFSIZE|NTHREADS|M(?:IN|AX)_(?:NCHANNELS|NRINGS|CTAS))")
+_READ_AT_START = deferred(r"NCCL_(?:ALGO|PROTO|BUFFSIZE|NTHREADS|M(?:IN|AX)_(?:NCHANNELS|NRINGS|CTAS))")
 
 
 def tells_facts(event: Event) -> bool:

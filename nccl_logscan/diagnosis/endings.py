@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
 from datetime import UTC, timedelta
 from typing import ClassVar
 
 from nccl_logscan.diagnosis.excerpts import Site
+from nccl_logscan.diagnosis.heed import Heed
 from nccl_logscan.diagnosis.places import rank_in_name
 from nccl_logscan.events.model import (
     ElasticAgent,
@@ -21,6 +21,7 @@ from nccl_logscan.events.model import (
     TrainStep,
 )
 from nccl_logscan.lines import NO_YEAR
+from nccl_logscan.records import dataclass, field
 
 _SOURCES = 65_536
 _FAILURES = 4_096
@@ -102,6 +103,10 @@ class Endings:
     kinds: ClassVar[frozenset[str]] = frozenset(
         {"train.step", "train.end", "nccl.init", "elastic.exit", "elastic.agent", "process.exit", "process.signal"}
     )
+
+    def heeds(self, event: Event) -> Heed:  # noqa: ARG002 - of bulk kinds alike
+        """See `Heed`: a step is known by its number; the first and the last of a sayer, and each that begins anew."""
+        return Heed.SAYER
 
     def feed(self, event: Event, site: Site) -> None:
         """Note an event."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
 
 from nccl_logscan.position import Instant, Origin, Position, Span
+from nccl_logscan.records import dataclass, field
 
 CONTEXT = 3
 TEXT_LIMIT = 2_000
@@ -26,7 +26,7 @@ class Excerpt:
 
 
 class Excerpts:
-    """The last lines of a source and the excerpts that still wait for more; bounded.
+    """The last lines of a source and the excerpts that still wait for more; bounded. Lines may be left out.
 
     An event may come a while after its line, since doubtful prefixes and tracebacks hold lines back: as many lines are
     kept as the layers below hold.
@@ -44,15 +44,18 @@ class Excerpts:
 
     def _feed_waiting(self, number: int, text: str) -> None:
         for excerpt in self._waiting:
-            excerpt.after.append(text[:TEXT_LIMIT])
+            if number <= excerpt.at.line + CONTEXT:
+                excerpt.after.append(text[:TEXT_LIMIT])
         self._waiting = [excerpt for excerpt in self._waiting if number < excerpt.at.line + CONTEXT]
 
     def line(self, number: int) -> str | None:
-        """Return the text of one of the last lines; None if it has passed too long ago."""
+        """Return the text of one of the last lines; None if it has passed too long ago, or was left out."""
         if not self._recent:
             return None
         place = number - self._recent[0][0]
-        return self._recent[place][1] if 0 <= place < len(self._recent) else None
+        if 0 <= place < len(self._recent) and self._recent[place][0] == number:
+            return self._recent[place][1]
+        return next((text for other, text in self._recent if other == number), None)
 
     def take(self, at: Position, text: str, origin: Origin, when: Instant | None, highlight: Span | None) -> Excerpt:
         """Return an excerpt of a line, with the lines around it as far as they are still there."""

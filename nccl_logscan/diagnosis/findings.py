@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from nccl_logscan.position import Instant, Origin, Position, Span
+from nccl_logscan.records import dataclass, field
 from nccl_logscan.rulebook.rule import Rule
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from nccl_logscan.diagnosis.clocks import Clocks
 from nccl_logscan.diagnosis.excerpts import TEXT_LIMIT, Excerpt
@@ -12,6 +11,7 @@ from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.diagnosis.sayer import Who
 from nccl_logscan.events.model import Event
 from nccl_logscan.position import Instant, Origin, Position
+from nccl_logscan.records import dataclass, field
 from nccl_logscan.rulebook.rule import Rule
 from nccl_logscan.sources.raw import RawLine
 

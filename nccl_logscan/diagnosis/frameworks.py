@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import re
+from functools import cache
 
+from nccl_logscan.diagnosis.heed import Heed
 from nccl_logscan.events.model import Event, LogText, LossScale, ProcessExit, PythonException
+from nccl_logscan.expressions import deferred
 from nccl_logscan.gate import Gate
 
 _TEXTS = 50_000
@@ -59,7 +61,12 @@ _BY_ACTOR = {
     "WorkerDict": "verl",
 }
 """The names under which workers put out their lines: vllm/executor, vllm/v1/engine; verl/single_controller/ray."""
-_EXPRESSIONS = {re.compile(words): name for name, words in _WORDS.items()}
+_EXPRESSIONS = {deferred(words): name for name, words in _WORDS.items()}
+
+
+@cache
+def _any_words() -> Gate:
+    return Gate(*_EXPRESSIONS)
 
 
 class Frameworks:
@@ -70,6 +77,10 @@ class Frameworks:
         self._left = _TEXTS
         self._missing = dict(_EXPRESSIONS)
         self._gate = Gate(*self._missing)
+
+    def heeds(self, event: Event) -> Heed:
+        """See `Heed`: words that show a framework, whatever is known already."""
+        return Heed.WORDS if isinstance(event, LogText) and _any_words().admits(event.message) else Heed.SAYER
 
     def feed(self, event: Event) -> None:
         """Note whose event it is, or whose words and paths it holds."""

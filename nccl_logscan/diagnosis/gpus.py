@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import ClassVar
 
 from nccl_logscan.diagnosis.excerpts import Site
@@ -11,9 +10,11 @@ from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.diagnosis.host_names import by_lower_case, host_in_name
 from nccl_logscan.diagnosis.identity import LARGEST_WORLD, Identity
 from nccl_logscan.events.model import Event, NcclInit
+from nccl_logscan.expressions import deferred
+from nccl_logscan.records import replace
 
-_PCI = re.compile(r"(?:([0-9A-Fa-f]{4,8}):)?([0-9A-Fa-f]{2}):([0-9A-Fa-f]{2})(?:\.([0-9A-Fa-f]))?$", re.ASCII)
-_PID = re.compile(r"\bpid='?(\d{1,9})\b", re.ASCII)
+_PCI = deferred(r"(?:([0-9A-Fa-f]{4,8}):)?([0-9A-Fa-f]{2}):([0-9A-Fa-f]{2})(?:\.([0-9A-Fa-f]))?$", re.ASCII)
+_PID = deferred(r"\bpid='?(\d{1,9})\b", re.ASCII)
 _OF_THE_HOST = frozenset({"kernel.xid", "kernel.event", "host.fact"})
 _OF_A_GPU = frozenset({"kernel.xid", "host.fact"})
 

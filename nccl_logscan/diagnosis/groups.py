@@ -10,17 +10,17 @@ of two processes need not be one group: nothing is concluded from those.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, TypeVar
 
 from nccl_logscan.events.model import TorchDumpSignal, TorchProcessGroup, TorchWatchdogTimeout, TorchWorkStatus
+from nccl_logscan.expressions import deferred
 
 _GROUPS = 8_192
 _MEMBERS = 262_144
 _DEFAULT = "0"
 _SAID_BY = 4
-_GLOBAL_RANK = re.compile(r"\bglobal rank: (\d{1,7})\b")
+_GLOBAL_RANK = deferred(r"\bglobal rank: (\d{1,7})\b")
 
 Sayer = TypeVar("Sayer")
 GROUP_EVENTS = (TorchDumpSignal, TorchProcessGroup, TorchWatchdogTimeout, TorchWorkStatus)

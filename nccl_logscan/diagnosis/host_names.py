@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 
-_PARTS = re.compile(r"[/\\!]")
-_BETWEEN = re.compile(r"([^A-Za-z0-9])")
+from nccl_logscan.expressions import deferred
+
+_PARTS = deferred(r"[/\\!]")
+_BETWEEN = deferred(r"([^A-Za-z0-9])")
 _PIECES = 16
 
 

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import ClassVar, NamedTuple
 
 from nccl_logscan.diagnosis.excerpts import Site
 from nccl_logscan.diagnosis.groups import GROUP_EVENTS, ProcessGroups, global_rank_in
+from nccl_logscan.diagnosis.heed import Heed
 from nccl_logscan.diagnosis.host_names import short_host
 from nccl_logscan.diagnosis.last_words import LastSeen, LastWord, LastWords
 from nccl_logscan.diagnosis.places import Content, Places, local_place_in_name, pid_in_name, rank_in_name
 from nccl_logscan.diagnosis.processes import Processes, ProcessId
 from nccl_logscan.diagnosis.sayer import Who, key_of, who
 from nccl_logscan.events.model import Event, NcclInit
+from nccl_logscan.expressions import deferred
 from nccl_logscan.position import Origin
 from nccl_logscan.sources.raw import RawLine
 
 _Label = tuple[str, int | None, int | None]
 _MET = 16_384
 _FEW = 16
-_ID_IN_NAME = re.compile(r"[0-9a-f]*[0-9][0-9a-f]*")
+_ID_IN_NAME = deferred(r"[0-9a-f]*[0-9][0-9a-f]*")
 # Lines in which a launcher speaks of a process: they are not that process's own words.
 _ABOUT_OTHERS = frozenset({"elastic.exit", "process.exit", "process.signal"})
 _TELLING = frozenset({NcclInit.kind, *(type_.kind for type_ in GROUP_EVENTS)})
@@ -76,6 +77,10 @@ class Identity:
         self._ranks: set[int] = set()
         self._labelled: dict[_Label, dict[int, int]] = {}
         self._world = 0
+
+    def heeds(self, event: Event) -> Heed:  # noqa: ARG002 - of bulk kinds alike
+        """See `Heed`: who speaks, and what they say last."""
+        return Heed.SAYER
 
     def feed(self, event: Event, site: Site) -> None:
         """Learn from an event. The layers below share one origin among a process's lines, so that most are known."""

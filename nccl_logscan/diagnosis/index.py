@@ -11,38 +11,25 @@ from functools import cached_property
 
 from ahocorasick_rs import AhoCorasick, Implementation
 
-from nccl_logscan.rulebook.rule import Rule
+from nccl_logscan.rulebook.rule import Asking
 
 
 class RuleIndex:
-    """Rules in their order; `candidates` leaves out those that cannot match."""
+    """Rules in their order; `candidates` leaves out those that cannot match, which are not even made."""
 
-    def __init__(self, rules: Sequence[Rule]) -> None:
-        self._rules = tuple(rules)
-        self._always: list[int] = []
-        self._folded: list[int] = []
-        self._literals: list[str] = []
-        self._owners: list[int] = []
-        for number, rule in enumerate(self._rules):
-            self._enter(number, rule)
-
-    def _enter(self, number: int, rule: Rule) -> None:
-        wordings = rule.match.wordings
-        texts = {text.lower() for wording in wordings for text in wording.pattern.literals}
-        if not wordings or not all(wording.pattern.literals for wording in wordings):
-            self._always.append(number)
-            return
-        if any(wording.pattern.folded for wording in wordings):
-            self._folded.append(number)
-        self._literals.extend(texts)
-        self._owners.extend([number] * len(texts))
+    def __init__(self, asking: Sequence[Asking]) -> None:
+        self._rules = tuple(one.rule for one in asking)
+        self._always = [number for number, one in enumerate(asking) if not one.literals]
+        self._folded = [number for number, one in enumerate(asking) if one.folded]
+        self._literals = [literal for one in asking for literal in one.literals]
+        self._owners = [number for number, one in enumerate(asking) for _ in one.literals]
 
     @cached_property
     def _automaton(self) -> AhoCorasick:
         return AhoCorasick(self._literals, implementation=Implementation.ContiguousNFA, store_patterns=False)
 
-    def candidates(self, message: str) -> list[Rule]:
-        """Return every rule that may match the message, in order, and few others."""
+    def candidates(self, message: str) -> list[str]:
+        """Return the ids of every rule that may match the message, in order, and few others."""
         numbers = set(self._always)
         if not message.isascii():
             numbers.update(self._folded)  # letters outside of ASCII fold in ways that lower() does not
@@ -53,19 +40,19 @@ class RuleIndex:
         return [self._rules[number] for number in sorted(numbers)]
 
 
-_made: dict[tuple[int, ...], RuleIndex] = {}
+_made: dict[tuple[int, ...], tuple[Sequence[Asking], RuleIndex]] = {}
 _KEPT = 256
 
 
-def index_of(rules: Sequence[Rule]) -> RuleIndex:
+def index_of(asking: Sequence[Asking]) -> RuleIndex:
     """Return the index of these rules; made once, since proving a rulebook scans thousands of small logs.
 
-    Rules are told apart by identity: an index holds its rules, so that none of their numbers is given to another.
+    Rules are told apart by identity: what they ask is kept, so that none of the numbers is given to another.
     """
-    key = tuple(map(id, rules))
-    index = _made.get(key)
-    if index is None:
+    key = tuple(map(id, asking))
+    known = _made.get(key)
+    if known is None:
         if len(_made) >= _KEPT:
             _made.clear()
-        index = _made[key] = RuleIndex(rules)
-    return index
+        known = _made[key] = (asking, RuleIndex(asking))
+    return known[1]

@@ -19,6 +19,7 @@ from nccl_logscan.diagnosis.comparison import (
 from nccl_logscan.diagnosis.excerpts import Site
 from nccl_logscan.diagnosis.frameworks import FRAMEWORK_KINDS, Frameworks
 from nccl_logscan.diagnosis.hang.progress import WORLD
+from nccl_logscan.diagnosis.heed import Heed
 from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.diagnosis.verdict import Communicator, Difference, Job, Setting
 from nccl_logscan.events.model import (
@@ -32,14 +33,15 @@ from nccl_logscan.events.model import (
     NcclVersion,
     TrainStep,
 )
+from nccl_logscan.expressions import deferred
 from nccl_logscan.recorder.model import Dump
 
 _LINK_LAYERS = frozenset({"IB", "RoCE"})
 _LIMIT = 512
 _VALUES = 64
 _PROCESSES = 16_384
-_TORCH = re.compile(r"\b(?:torch|pytorch)(?: version)?[ =:]{1,3}v?(\d+\.\d+\.\d+(?:\+\w+)?)", re.IGNORECASE)
-_WORLD = re.compile(r"\b(?:world[_ -]?size|num_processes|nranks)[\"']?[ =:]{1,3}(\d{1,6})\b", re.IGNORECASE)
+_TORCH = deferred(r"\b(?:torch|pytorch)(?: version)?[ =:]{1,3}v?(\d+\.\d+\.\d+(?:\+\w+)?)", re.IGNORECASE)
+_WORLD = deferred(r"\b(?:world[_ -]?size|num_processes|nranks)[\"']?[ =:]{1,3}(\d{1,6})\b", re.IGNORECASE)
 
 
 class JobFacts:
@@ -62,6 +64,14 @@ class JobFacts:
         self._communicators: dict[str, tuple[int | None, set[int], set[int]]] = {}
         self._frameworks = Frameworks()
 
+    def heeds(self, event: Event) -> Heed:
+        """See `Heed`: facts and numbers that are told in text; which transports channels use."""
+        if isinstance(event, NcclChannel):
+            return Heed.WORDS
+        if tells_facts(event) or (isinstance(event, LogText | TrainStep) and _tells_numbers(event.message)):
+            return Heed.TEXT
+        return self._frameworks.heeds(event)
+
     def feed(self, event: Event, site: Site) -> None:  # noqa: ARG002 - listens as the others do
         """Note what an event says of the job."""
         if isinstance(event, NcclChannel):
@@ -82,6 +92,11 @@ class JobFacts:
             for name, value in facts_of(event):
                 self._comparison.note(name, value, event)
 
+    def count_again(self, event: NcclChannel, times: int) -> None:
+        """Count further lines of the transport of a channel that was fed."""
+        if event.transport in self._transports:
+            self._transports[event.transport] += times
+
     def learn_dump(self, dump: Dump) -> None:
         """Note what a flight recorder's dump says of the job: versions, groups and who is in them."""
         if dump.library is not None and len(self._nccl) < 16:
@@ -98,11 +113,11 @@ class JobFacts:
         text = event.message
         if len(text) > 4_096:
             return
-        lowered = text.lower()
-        if "torch" in lowered and len(self._torch) < 16 and (match := _TORCH.search(text)):
-            self._torch[match[1]] = None
-        if ("world" in lowered or "num_processes" in lowered) and (match := _WORLD.search(text)):
-            self._identity.learn_world(int(match[1]))
+        version, world = _told_numbers(text)
+        if version and len(self._torch) < 16:
+            self._torch[version[1]] = None
+        if world:
+            self._identity.learn_world(int(world[1]))
 
     def _env(self, event: NcclEnv) -> None:
         key = (event.name, event.value)
@@ -178,6 +193,17 @@ class JobFacts:
             for name, known in facts
             if known.differs
         )
+
+
+def _told_numbers(text: str) -> tuple[re.Match[str] | None, re.Match[str] | None]:
+    """Return what a text says of torch's version and of the number of ranks."""
+    lowered = text.lower()
+    version = _TORCH.search(text) if "torch" in lowered else None
+    return version, _WORLD.search(text) if "world" in lowered or "num_processes" in lowered else None
+
+
+def _tells_numbers(text: str) -> bool:
+    return any(_told_numbers(text))
 
 
 def _harmless(name: str, values: Iterable[str]) -> str | None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from nccl_logscan.diagnosis.sayer import Key, Who
 from nccl_logscan.events.model import Event
 from nccl_logscan.position import Instant, Position
+from nccl_logscan.records import dataclass, replace
 from nccl_logscan.sources.raw import RawLine
 
 _TEXT = 400

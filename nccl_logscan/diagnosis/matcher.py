@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from nccl_logscan.diagnosis.clocks import Clocks
@@ -16,11 +15,13 @@ from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.diagnosis.folding import OpenFinding
 from nccl_logscan.diagnosis.identity import Identity
-from nccl_logscan.diagnosis.index import index_of
+from nccl_logscan.diagnosis.index import RuleIndex, index_of
+from nccl_logscan.diagnosis.number_wise import NumberWise
 from nccl_logscan.diagnosis.sayer import who
 from nccl_logscan.events.model import Event
 from nccl_logscan.position import Position, Span
-from nccl_logscan.rulebook.rule import Nearby, Rule, Rulebook, Test
+from nccl_logscan.records import dataclass
+from nccl_logscan.rulebook.rule import Asking, Nearby, Pattern, Rule, Rulebook, Test
 
 MESSAGE_LIMIT = 8_192
 FINDINGS_PER_RULE = 64
@@ -84,21 +85,24 @@ class Matcher:
     """Feed it every event in reading order; then ask for the findings."""
 
     def __init__(self, rulebook: Rulebook, attempt_of: Callable[[str], int] = lambda _: 0) -> None:
-        by_kind: dict[str, list[Rule]] = {}
-        for rule in rulebook.rules.values():
-            for kind in rule.match.events:
-                by_kind.setdefault(kind, []).append(rule)
-        self._by_kind = {kind: index_of(rules) for kind, rules in by_kind.items()}
-        self._conditions = _conditions_by_kind(rulebook.rules.values())
+        self._rules = rulebook.rules
+        self._asking: dict[str, list[Asking]] = {}
+        self._beside: dict[str, list[str]] = {}
+        self._history: dict[str, dict[str, _History]] = {}
+        for one in rulebook.asking():
+            for kind in one.events:
+                self._asking.setdefault(kind, []).append(one)
+            for kind, same in one.near:
+                self._history.setdefault(kind, {}).setdefault(same, _History(same))
+                self._beside.setdefault(kind, []).append(one.rule)
+        self._indexes: dict[str, RuleIndex | None] = {}
+        self._conditions: dict[str, list[Nearby]] = {}
         self._memo: dict[tuple[str, str], tuple[Hit, ...]] = {}
         self._watched: dict[tuple[str, str], bool] = {}
+        self._number_wise: dict[str, NumberWise] = {}
         self._open: dict[tuple[str, int, tuple[str, ...]], OpenFinding] = {}
         self._attempt_of = attempt_of
         self._per_rule: dict[str, int] = {}
-        self._history = {
-            kind: {near.same: _History(near.same) for near in conditions}
-            for kind, conditions in self._conditions.items()
-        }
         self._waiting: dict[str, list[_Waiting]] = {}  # by source: those of a watched job are read by turns
         self._left: dict[Position, tuple[Event, int]] = {}
         self.overflowed: set[str] = set()
@@ -132,13 +136,38 @@ class Matcher:
         for history in self._history.get(event.kind, {}).values():
             history.append(event)
 
+    def speaks_of(self, event: Event) -> bool:
+        """Return whether some rule may take an event, or asks for its words beside another, or would with other numbers.
+
+        The same for all events of a kind whose messages differ in their numbers alone.
+        """
+        message = event.message[:MESSAGE_LIMIT]
+        near = (near for near in self._conditions_on(event.kind) if near.pattern is not None)
+        if self._found(event) or any(_is_asked_for(condition, message) for condition in near):
+            return True
+        number_wise = self._number_wise.get(event.kind)
+        if number_wise is None:
+            rules = (self._rules[one.rule] for one in self._asking.get(event.kind, ()))
+            patterns = [*_patterns_of(rules), *_patterns_in(self._conditions_on(event.kind))]
+            number_wise = self._number_wise[event.kind] = NumberWise(patterns)
+        return number_wise.may_match(event.message[:MESSAGE_LIMIT])
+
+    def asks_for_any(self, kind: str) -> bool:
+        """Return whether some rule asks for any event of a kind behind another event."""
+        return any(near.pattern is None for near in self._conditions_on(kind))
+
+    def awaits(self, event: Event) -> bool:
+        """Return whether a rule that may take an event asks for any event of some kind behind it."""
+        rules = (hit.rule.match for hit in self._found(event))
+        return any(near.pattern is None for match in rules for near in (*match.near, *match.not_followed_by))
+
     def watches(self, event: Event) -> bool:
         """Return whether some rule's condition asks for such an event beside another, so that each one counts."""
         message = event.message[:MESSAGE_LIMIT]
         key = (event.kind, message)
         watched = self._watched.get(key)
         if watched is None:
-            watched = any(_is_asked_for(near, message) for near in self._conditions.get(event.kind, ()))
+            watched = any(_is_asked_for(near, message) for near in self._conditions_on(event.kind))
             if len(self._watched) >= _MEMO:
                 self._watched.clear()
             self._watched[key] = watched
@@ -161,22 +190,42 @@ class Matcher:
     # --- matching one event ------------------------------------------------------------------------------
 
     def _hits(self, event: Event) -> tuple[Hit, ...]:
-        rules = self._by_kind.get(event.kind)
-        if rules is None:
-            return ()
-        message = event.message[:MESSAGE_LIMIT]
-        key = (event.kind, message)
-        found = self._memo.get(key)
-        if found is None:
-            found = tuple(_match_all(rules.candidates(message), message))
-            if len(self._memo) >= _MEMO:
-                self._memo.clear()
-            self._memo[key] = found
+        found = self._found(event)
         if not found:
             return ()
         fitting = tuple(hit for hit in found if _fits(event, hit.rule.match.where))
         specific = tuple(hit for hit in fitting if not hit.rule.match.fallback)
         return specific or fitting
+
+    def _found(self, event: Event) -> tuple[Hit, ...]:
+        """The rules that an event's message is of, whatever its fields."""
+        kind = event.kind
+        index = self._indexes[kind] if kind in self._indexes else self._index_of(kind)
+        if index is None:
+            return ()
+        message = event.message[:MESSAGE_LIMIT]
+        key = (kind, message)
+        found = self._memo.get(key)
+        if found is None:
+            found = tuple(_match_all((self._rules[name] for name in index.candidates(message)), message))
+            if len(self._memo) >= _MEMO:
+                self._memo.clear()
+            self._memo[key] = found
+        return found
+
+    def _index_of(self, kind: str) -> RuleIndex | None:
+        asking = self._asking.get(kind)
+        index = self._indexes[kind] = index_of(asking) if asking else None
+        return index
+
+    def _conditions_on(self, kind: str) -> list[Nearby]:
+        """What rules ask of events of a kind that stand beside their own."""
+        conditions = self._conditions.get(kind)
+        if conditions is None:
+            rules = (self._rules[name].match for name in self._beside.get(kind, ()))
+            asked = (near for match in rules for near in (*match.near, *match.not_followed_by))
+            conditions = self._conditions[kind] = [near for near in asked if kind in near.events]
+        return conditions
 
     # --- conditions on other events ----------------------------------------------------------------------
 
@@ -276,6 +325,17 @@ class Matcher:
         return finding
 
 
+def _patterns_of(rules: Iterable[Rule]) -> Iterator[Pattern]:
+    """What decides whether a message is a rule's."""
+    for rule in rules:
+        yield from (wording.pattern for wording in rule.match.wordings)
+        yield from rule.match.unless
+
+
+def _patterns_in(conditions: Iterable[Nearby]) -> Iterator[Pattern]:
+    return (near.pattern for near in conditions if near.pattern is not None)
+
+
 def _match_all(rules: Iterable[Rule], message: str) -> Iterator[Hit]:
     for rule in rules:
         hit = _match(rule, message)
@@ -369,12 +429,3 @@ def _shown(event: Event, line: str, span: Span | None) -> tuple[str, Span | None
     if span is None:
         return line, Span(at, at + len(event.message))
     return line, Span(at + span.start, at + span.end)
-
-
-def _conditions_by_kind(rules: Iterable[Rule]) -> dict[str, list[Nearby]]:
-    conditions: dict[str, list[Nearby]] = {}
-    for rule in rules:
-        for near in (*rule.match.near, *rule.match.not_followed_by):
-            for kind in near.events:
-                conditions.setdefault(kind, []).append(near)
-    return conditions

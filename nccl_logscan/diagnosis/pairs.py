@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from datetime import timedelta
 
 from nccl_logscan.diagnosis.addresses import Ends, is_address
@@ -13,6 +12,7 @@ from nccl_logscan.diagnosis.sayer import Who
 from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.transfers import FailedTransfer
 from nccl_logscan.position import Instant
+from nccl_logscan.records import dataclass, field
 
 # A third of a bad end's pairs may be other pairs: processes that leave break connections of their own.
 _STRAY = 3

@@ -12,26 +12,27 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
 from nccl_logscan.diagnosis.host_names import by_lower_case, hosts_in_name, short_host, the_one
+from nccl_logscan.expressions import deferred
+from nccl_logscan.records import dataclass, field
 
 _NAMES = 65_536
 _NOTES = 5
 _MOST_RANKS = 1_048_576
 
 # torchelastic's attempt_0/3/stderr.log tells a local rank; so does local_rank3.log, which is not rank 3's.
-_RANK = re.compile(r"(?i)(?:^|[/_.\-!])(?<!local[_.\-])(?:global[_-]?)?rank[_\-=]?(\d{1,6})(?=[/_.\-]|$)")
-_LOCAL_RANK = re.compile(r"(?i)(?:^|[/_.\-!])local[_-]?rank[_\-=]?(\d{1,4})(?=[/_.\-]|$)")
-_ELASTIC = re.compile(r"(?P<run>(?:^|.*/))attempt_(?P<attempt>\d{1,6})/(?P<local>\d{1,4})/[^/]+$")
-_ATTEMPT = re.compile(r"(?i)(?:^|[/_.\-])(?:attempt|restart)[_\-]?(\d{1,6})(?=[/_.\-]|$)")
-_NUMBER = re.compile(r"(\d{1,18})")
-_OTHERS = re.compile(r"(?i)node|host|machine|pod|part|epoch|step|chunk|restart|attempt")
-_TASK = re.compile(r"(?:^|\D)\d{3,12}[_\-.]\d{1,6}(?:\.\w{1,6}){0,2}$")
+_RANK = deferred(r"(?i)(?:^|[/_.\-!])(?<!local[_.\-])(?:global[_-]?)?rank[_\-=]?(\d{1,6})(?=[/_.\-]|$)")
+_LOCAL_RANK = deferred(r"(?i)(?:^|[/_.\-!])local[_-]?rank[_\-=]?(\d{1,4})(?=[/_.\-]|$)")
+_ELASTIC = deferred(r"(?P<run>(?:^|.*/))attempt_(?P<attempt>\d{1,6})/(?P<local>\d{1,4})/[^/]+$")
+_ATTEMPT = deferred(r"(?i)(?:^|[/_.\-])(?:attempt|restart)[_\-]?(\d{1,6})(?=[/_.\-]|$)")
+_NUMBER = deferred(r"(\d{1,18})")
+_OTHERS = deferred(r"(?i)node|host|machine|pod|part|epoch|step|chunk|restart|attempt")
+_TASK = deferred(r"(?:^|\D)\d{3,12}[_\-.]\d{1,6}(?:\.\w{1,6}){0,2}$")
 # The kernel's log of a host: the host stands in the name, or as the folder's.
-_KERNEL_OF = re.compile(
+_KERNEL_OF = deferred(
     r"(?:^|/)(?:dmesg|kern(?:el)?|syslog|messages|journal(?:ctl)?(?:-k)?)[_.\-](?P<host>[A-Za-z0-9][\w\-]{0,62}?)"
     r"(?:\.(?:log|txt|out|gz|xz|zst))*$"
     r"|(?:^|/)(?P<before>[A-Za-z0-9][\w\-]{0,62}?)[_.\-](?:dmesg|kern(?:el)?|syslog|journal)(?:\.(?:log|txt|out|gz|xz))*$"
@@ -47,7 +48,7 @@ _NO_HOSTS = frozenset(
 
 
 # Ray's documentation, "Configuring Logging": worker-[worker_id]-[job_id]-[pid].[out|err].
-_PID_IN_NAME = re.compile(r"worker-[0-9a-f]{8,64}-[0-9a-f]{1,16}-(\d{1,9})\.(?:out|err)$", re.ASCII)
+_PID_IN_NAME = deferred(r"worker-[0-9a-f]{8,64}-[0-9a-f]{1,16}-(\d{1,9})\.(?:out|err)$", re.ASCII)
 
 
 @lru_cache(65536)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from nccl_logscan.events.model import NcclInit
+from nccl_logscan.expressions import deferred
 
 ProcessId = tuple[str, int]
 """A process: host, empty where not told, and pid."""
@@ -13,7 +13,7 @@ ProcessId = tuple[str, int]
 _MEMBERS = 262_144
 _DEVICES = 64
 # NCCL 2.23 to 2.30 tell of a communicator that was split off by its parent, and give it no id of its own.
-_SPLIT = re.compile(r"\bparent (0x[0-9a-fA-F]{1,32})(?: (?:splitCount|childCount) (\d{1,9}))? color (-?\d{1,10}) ")
+_SPLIT = deferred(r"\bparent (0x[0-9a-fA-F]{1,32})(?: (?:splitCount|childCount) (\d{1,9}))? color (-?\d{1,10}) ")
 
 
 class Processes:

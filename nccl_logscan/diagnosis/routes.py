@@ -8,10 +8,16 @@ from collections.abc import Iterable
 from nccl_logscan.diagnosis.sayer import Who
 from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import NcclChannel
+from nccl_logscan.expressions import deferred
 
 _LIMIT = 65_536
 _PARTNERS = 256
-_HOP = re.compile(r": (\d{1,7})(?:\[\w{1,20}\])? -> (\d{1,7})(?:\[\w{1,20}\])? \[(send|receive)\] via NET/", re.ASCII)
+_HOP = deferred(r": (\d{1,7})(?:\[\w{1,20}\])? -> (\d{1,7})(?:\[\w{1,20}\])? \[(send|receive)\] via NET/", re.ASCII)
+
+
+def hop_of(event: NcclChannel) -> re.Match[str] | None:
+    """Return from which rank to which a channel goes over the network: groups 1 and 2; 3 is `send` or `receive`."""
+    return _HOP.search(event.message[:200])
 
 
 class Routes:
@@ -23,7 +29,7 @@ class Routes:
 
     def learn(self, event: NcclChannel) -> None:
         """Learn from a channel that goes over the network. `NET/IB/3(11)`: rank 11 sends in this rank's place."""
-        origin, hop = event.origin, _HOP.search(event.message[:200])
+        origin, hop = event.origin, hop_of(event)
         if hop is None or origin.host is None or origin.pid is None:
             return
         self._relayed = self._relayed or (event.transport is not None and "(" in event.transport)

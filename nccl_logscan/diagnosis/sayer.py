@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from nccl_logscan.events.model import Event
 from nccl_logscan.position import Origin
+from nccl_logscan.records import dataclass
 
 Key = tuple[str, str | None, int | None, int | None, int | None, int | None, int | None]
 """The fields of a Who, in their order: cheaper to make for every line."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from nccl_logscan.diagnosis.clocks import Clocks
 from nccl_logscan.diagnosis.endings import Endings
 from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.diagnosis.gpus import Gpus
 from nccl_logscan.diagnosis.hang.recordings import Recordings
 from nccl_logscan.diagnosis.identity import Identity
+from nccl_logscan.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import ClassVar
 
 from nccl_logscan.diagnosis.clocks import Clocks
 from nccl_logscan.diagnosis.excerpts import Site
 from nccl_logscan.diagnosis.findings import Finding
+from nccl_logscan.diagnosis.heed import Heed
 from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.diagnosis.sayer import Who, who
 from nccl_logscan.diagnosis.verdict import Aligned, TimelineEntry
 from nccl_logscan.events.model import ElasticExit, Event, NcclInit, ProcessExit, TrainEnd, TrainStep
+from nccl_logscan.records import replace
 from nccl_logscan.taxonomy import Role
 
 _LIMIT = 400
@@ -30,6 +31,10 @@ class Timeline:
         self._first: dict[tuple[str, Who], tuple[Event, int]] = {}
         self._last: dict[tuple[str, Who], tuple[Event, int]] = {}
         self.left_out = 0
+
+    def heeds(self, event: Event) -> Heed:  # noqa: ARG002 - of bulk kinds alike
+        """See `Heed`: the first and the last step."""
+        return Heed.SAYER
 
     def feed(self, event: Event, site: Site) -> None:
         """Note an event that marks the job's course."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from nccl_logscan.diagnosis.verdict import UnclaimedGroup
 from nccl_logscan.events.mask import template
 from nccl_logscan.events.model import (
@@ -18,6 +16,7 @@ from nccl_logscan.events.model import (
     TorchStore,
 )
 from nccl_logscan.position import Position
+from nccl_logscan.records import dataclass
 
 _SAMPLE = 500
 _SOURCES = 65_536

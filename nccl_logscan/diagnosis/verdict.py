@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from nccl_logscan.diagnosis.findings import Evidence, Finding
 from nccl_logscan.position import Instant, Position
+from nccl_logscan.records import dataclass, field
 from nccl_logscan.rulebook.rule import Rule
 from nccl_logscan.taxonomy import Action, Basis, Category, Level
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 
+from nccl_logscan.expressions import deferred
+
 _LONGEST_MESSAGE = 2000
 _LONGEST_TEMPLATE = 300
 
 # One pass, first alternative first. Each alternative is bounded, so that the whole is linear in the message.
-_VARIABLE = re.compile(
+_VARIABLE = deferred(
     r"""
       (?P<uuid>(?:GPU-|MIG-)?\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b)
     | (?P<time>\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?)
@@ -25,7 +27,7 @@ _VARIABLE = re.compile(
     """,
     re.VERBOSE | re.ASCII,
 )
-_BLANKS = re.compile(r"\s+")
+_BLANKS = deferred(r"\s+")
 
 
 def template(message: str) -> str:

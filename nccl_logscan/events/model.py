@@ -6,11 +6,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, TypedDict
 
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.position import NOBODY, Instant, Origin, Position
+from nccl_logscan.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ of any kind; then all others.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime
 
 from nccl_logscan.events.dialects import (
@@ -36,6 +35,7 @@ from nccl_logscan.events.model import Event, LogText, NcclLastError, PythonExcep
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.lines.stamps import NO_YEAR
 from nccl_logscan.position import Origin
+from nccl_logscan.records import replace
 
 Reader = Callable[[LogLine], Event | None]
 
@@ -65,6 +65,8 @@ _LAST_ERROR_WITHIN = 8
 """Lines: others may come between, of ranks that no prefix tells apart."""
 # Two lines that differ in their digits alone are both known to the dialects or both not.
 _DIGITS = "".join("0" if chr(code).isdecimal() else chr(code) for code in range(128))
+_LINES_OF_A_TABLE = 2048
+_LINES_OF_A_BLOCK = 96
 _LONGEST_SHAPE = 500
 _MOST_SHAPES = 4096
 _BLOCK_HEADS = ("Root Cause", "Failures:", "Other Failures:")
@@ -86,6 +88,14 @@ class Tokeniser:
         self._tools = tool_output.ToolOutput(limit)
         self._dated: datetime | None = None
         self._unknown_shapes: set[tuple[str, str | None, tuple[str, ...], str | None]] = set()
+
+    @property
+    def reach(self) -> int:
+        """How many lines that follow may belong to those that were read, most of all; 0: none."""
+        if self._tools.is_open:
+            return _LINES_OF_A_TABLE
+        waits = self._blocks or self._awaiting_last_error or self._desync_sequence
+        return _LINES_OF_A_BLOCK if waits or self._tracebacks.is_open else 0
 
     def read(self, line: LogLine) -> tuple[Event, ...]:
         """Return the events of a line: most often one.
@@ -124,7 +134,7 @@ class Tokeniser:
     @property
     def holds(self) -> bool:
         """Whether `finish` would return something."""
-        return self._tracebacks.is_open
+        return self._tracebacks.is_cut_off
 
     def finish(self) -> tuple[Event, ...]:
         """Return what the end of the source leaves: an exception named TracebackCutOff for a traceback cut off."""

@@ -7,8 +7,10 @@ libfabric's EFA provider, Gloo and UCX. Only the far end is in the words; the ne
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
+
+from nccl_logscan.expressions import deferred
+from nccl_logscan.records import dataclass
 
 _LONGEST = 2_000
 
@@ -65,15 +67,15 @@ def failed_transfer(message: str) -> FailedTransfer | None:
 
 # --- RDMA ------------------------------------------------------------------------------------------------
 
-_COMPLETION = re.compile(
+_COMPLETION = deferred(
     r"Got completion from peer (\S{1,200}) with (?:error |status=)(?:[A-Za-z_ ]{1,80}\()?(\d{1,3})\b", re.ASCII
 )
-_OWN_GID = re.compile(r"\blocalGid[ =]([0-9A-Fa-f:.]{2,64})", re.ASCII)
+_OWN_GID = deferred(r"\blocalGid[ =]([0-9A-Fa-f:.]{2,64})", re.ASCII)
 # No blank stands before the GID from 2.18 to 2.32: `remoteGids::ffff:10.0.0.3`.
-_PEER_GID = re.compile(r"\bremoteGids?[ =]?([0-9A-Fa-f:.]{2,64})", re.ASCII)
-_ADAPTER = re.compile(r" (?:hca |dev=)([\w.-]{1,64})", re.ASCII)
-_STALL = re.compile(r"peer=(\S{1,200})", re.ASCII)
-_EFA = re.compile(
+_PEER_GID = deferred(r"\bremoteGids?[ =]?([0-9A-Fa-f:.]{2,64})", re.ASCII)
+_ADAPTER = deferred(r" (?:hca |dev=)([\w.-]{1,64})", re.ASCII)
+_STALL = deferred(r"peer=(\S{1,200})", re.ASCII)
+_EFA = deferred(
     r"My EFA addr: \S{0,20}\[([0-9A-Fa-f:]{2,64})\]\S{0,40}\s{1,4}My host id: (\S{1,64})"
     r"\s{1,4}Peer EFA addr: \S{0,20}\[([0-9A-Fa-f:]{2,64})\]\S{0,40}\s{1,4}Peer host id: ([\w.-]{1,64})",
     re.ASCII,
@@ -132,14 +134,14 @@ def _efa(message: str) -> FailedTransfer | None:
 # --- TCP -------------------------------------------------------------------------------------------------
 
 _PEER = r"(\[[^\]\s]{1,200}\]|[^\s<\[\]]{1,200})"
-_SOCKET = re.compile(
+_SOCKET = deferred(
     r"[Cc]onnection closed by (?:remote )?peer " + _PEER + r"(?=[\s<:]|$)"
     r"|Call to \w{1,20} (?:from |to )" + _PEER + r"(?:<\S{0,20})? failed "
     r"|[Cc]onnect to " + _PEER + r"(?:<\S{0,20})? (?:failed|returned) "
     r"|\b(?:dest|remote)_addr=" + _PEER + r"\) failed",
     re.ASCII,
 )
-_GLOO = re.compile(r"\[([0-9A-Fa-f:.]{2,64})(?:%[\w.-]{1,32})?\]:\d{1,5}", re.ASCII)
+_GLOO = deferred(r"\[([0-9A-Fa-f:.]{2,64})(?:%[\w.-]{1,32})?\]:\d{1,5}", re.ASCII)
 _REASONS = (
     ("closed by", Manner.CLOSED),
     ("errno 110", Manner.UNANSWERED),

@@ -16,12 +16,13 @@ from nccl_logscan.explain.messages import explain_message, explain_rule
 from nccl_logscan.explain.model import Explanation
 from nccl_logscan.explain.numbers import explain_codes
 from nccl_logscan.explain.settings import explain_concept, explain_option, explain_variable
+from nccl_logscan.expressions import deferred
 from nccl_logscan.report.redact import redact
 from nccl_logscan.rulebook.rule import Rulebook
 
 _LIKE = 75
 _SHOWN = 60
-_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
+_WORD = deferred(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
 _LONGEST = 8_192
 _MOST_NAMES = 3
 _OWN_VARIABLES = frozenset({"nccl", "pytorch"})

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from nccl_logscan.catalogue.codes import Code, CodeKind, codes
 from nccl_logscan.catalogue.versions import version
 from nccl_logscan.explain.mentions import mention, rules_firing, rules_naming
 from nccl_logscan.explain.model import Doing, Explanation, Fact, Mention
+from nccl_logscan.expressions import deferred
+from nccl_logscan.records import dataclass
 from nccl_logscan.rulebook.rule import Rulebook
 
 _HEADINGS = {
@@ -38,7 +38,7 @@ _WORDS = {
     "nccl": (CodeKind.NCCL_RESULT,),
     "event": (CodeKind.IBV_EVENT,),
 }
-_NUMBER = re.compile(
+_NUMBER = deferred(
     r"(?:(?P<word>[A-Za-z_]{2,12})(?:[ _](?:error|failure|code|status|err|event|result)){0,2}[ :=(]{0,3})?"
     r"(?P<number>-?(?:0[xX][0-9a-fA-F]{1,8}|\d{1,9}))\)?"
 )

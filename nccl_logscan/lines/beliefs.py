@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from functools import lru_cache
 
+from nccl_logscan.expressions import deferred
 from nccl_logscan.lines.prefixes import Peeled
 from nccl_logscan.lines.stamps import STAMP
 from nccl_logscan.lines.tear import NCCL_HEAD, length_of_rest
@@ -21,17 +22,17 @@ _VALUES = 4096
 _SHAPES = 8
 
 # What begins a line and nothing else: it proves the prefix before it.
-_LINE_START = re.compile(
+_LINE_START = deferred(
     r"\[(?:rank|default)\d{1,6}\]:|\[[IWEF](?:\d{3,4} \d\d:\d\d:\d\d\.\d+)? ?[\w./\-]+\.(?:cpp|hpp|h):\d+\] "
     r"|Traceback \(most recent call last\):|[IWE]\d{4} \d\d:\d\d:\d\d\.\d{1,9} |\[" + STAMP + r"|" + STAMP + r"[ ,]"
 )
 
-_LABEL = re.compile(r"(?:P\d{1,4} )? *(\d{1,7}):(?: |$)")
-_HYDRA = re.compile(r"\[(\d{1,6})\](?: |$)(?!\[|-?\d+/)")
-_RANK_WORD = re.compile(r"[\[(]?(?i:(?:global[ _-]?)?rank|r)[ _=:#-]?(\d{1,6})(?:[\])]:? |[:>] | \| ?| - )")
-_HOST = re.compile(r"((?:\d{1,3}\.){3}\d{1,3}|[A-Za-z][\w\-]{0,62}(?:\.[\w\-]{1,62}){0,6}):(?: |$)")
-_ADDRESS = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}")
-_STERN = re.compile(r"([a-z0-9](?:[a-z0-9.]|-(?=[a-z0-9])){2,120}) ([a-z][a-z0-9-]{1,62}) ")
+_LABEL = deferred(r"(?:P\d{1,4} )? *(\d{1,7}):(?: |$)")
+_HYDRA = deferred(r"\[(\d{1,6})\](?: |$)(?!\[|-?\d+/)")
+_RANK_WORD = deferred(r"[\[(]?(?i:(?:global[ _-]?)?rank|r)[ _=:#-]?(\d{1,6})(?:[\])]:? |[:>] | \| ?| - )")
+_HOST = deferred(r"((?:\d{1,3}\.){3}\d{1,3}|[A-Za-z][\w\-]{0,62}(?:\.[\w\-]{1,62}){0,6}):(?: |$)")
+_ADDRESS = deferred(r"(?:\d{1,3}\.){3}\d{1,3}")
+_STERN = deferred(r"([a-z0-9](?:[a-z0-9.]|-(?=[a-z0-9])){2,120}) ([a-z][a-z0-9-]{1,62}) ")
 
 # Words before a colon that look like hosts to the eye of this program and are none.
 _NO_HOSTS = frozenset(
@@ -66,6 +67,18 @@ class Beliefs:
         self._seen: Counter[tuple[str, str]] = Counter()
         self._tee_lines = 0
         self._hook_lines = 0
+
+    def copy(self) -> Beliefs:
+        """Return the same beliefs, to go on with apart."""
+        twin = Beliefs()
+        twin.hosts = set(self.hosts)
+        twin.undecided = self.undecided
+        twin._stems = dict(self._stems)
+        twin._labels, twin._ranks_in_brackets, twin._pods = self._labels, self._ranks_in_brackets, self._pods
+        twin._rank_words = set(self._rank_words)
+        twin._seen = Counter(self._seen)
+        twin._tee_lines, twin._hook_lines = self._tee_lines, self._hook_lines
+        return twin
 
     # --- asked for every line that begins like one of these ---
 
@@ -218,8 +231,8 @@ class Beliefs:
         return _rank(text[:end], "torchrun-tee", number, is_global=False)
 
 
-RANK_TAG = re.compile(r"\[rank(\d{1,6})\]:")
-_C10_HEAD = re.compile(r"\[[IWEF](?:\d{3,4} \d\d:\d\d:\d\d\.\d{1,9})? ?[\w./\-]+:\d+\] |[IWEFVC]\d{4} \d\d:\d\d:\d\d\.")
+RANK_TAG = deferred(r"\[rank(\d{1,6})\]:")
+_C10_HEAD = deferred(r"\[[IWEF](?:\d{3,4} \d\d:\d\d:\d\d\.\d{1,9})? ?[\w./\-]+:\d+\] |[IWEFVC]\d{4} \d\d:\d\d:\d\d\.")
 
 
 def _begins_line(text: str, start: int) -> bool:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-import re
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from nccl_logscan.expressions import deferred
 from nccl_logscan.lines.stamps import STAMP, from_stamp
 from nccl_logscan.position import Position
+from nccl_logscan.records import dataclass
 
 _PARTS_LIMIT = 1 << 20
 """Characters that the parts of one line may grow to before it is given up as a line."""
 
-_CRI = re.compile(
+_CRI = deferred(
     r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)) (stdout|stderr) ([FP])(?::\S{0,80})?(?: |$)"
 )
-_STAMP = re.compile(STAMP)
+_STAMP = deferred(STAMP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,11 @@ class Unpacker:
 
     def __init__(self) -> None:
         self._parts: dict[str, Unpacked] = {}
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a line has parts to come."""
+        return bool(self._parts)
 
     def unpack(self, at: Position, text: str) -> Unpacked | None:
         """Return the line's payload; None while the line has more parts to come."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from nccl_logscan.position import NOBODY, Instant, Origin, Position
+from nccl_logscan.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

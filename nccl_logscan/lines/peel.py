@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import NamedTuple
 
+from nccl_logscan.expressions import deferred
 from nccl_logscan.lines.beliefs import RANK_TAG, Beliefs
 from nccl_logscan.lines.containers import Unpacked, Unpacker
 from nccl_logscan.lines.model import LogLine
@@ -20,18 +20,18 @@ _ROUNDS = 8
 _HELD = 64
 """How many lines are held back at most to see whether a doubtful prefix recurs."""
 
-_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-Z\\^-~])?")
+_ANSI = deferred(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-Z\\^-~])?")
 # The same colours where a web page or `cat -v` ate or wrote out the escape character.
-_BARE_COLOUR = re.compile(r"(?:\^\[)?\[(?:\d{1,2};)*\d{1,2}m")
+_BARE_COLOUR = deferred(r"(?:\^\[)?\[(?:\d{1,2};)*\d{1,2}m")
 
-_BREAK = re.compile(r"[\r\n]")
+_BREAK = deferred(r"[\r\n]")
 _PAIRS = 4096
 _PLAIN = 256
 """How many lines without any prefix are known by heart: a storm repeats a few lines millions of times."""
 
 
-_PROGRESS = re.compile(r"\d+%\||(?:it|s|B)/(?:s|it)")
-_REPEATED = re.compile(r" \[repeated (\d{1,9})x across cluster\](?: \(Ray deduplicates[^\n]*\))?\s*$")
+_PROGRESS = deferred(r"\d+%\||(?:it|s|B)/(?:s|it)")
+_REPEATED = deferred(r" \[repeated (\d{1,9})x across cluster\](?: \(Ray deduplicates[^\n]*\))?\s*$")
 
 _TAGGED = frozenset("([")
 
@@ -68,6 +68,18 @@ class Peeler:
         self._merged: dict[tuple[int, int], tuple[Origin, Origin, Origin]] = {}
         self._year = NO_YEAR
         self._begins_torn = False
+
+    @property
+    def waits_for_parts(self) -> bool:
+        """Whether a container's line has parts to come."""
+        return self._unpacker.is_waiting
+
+    def twin(self) -> Peeler:
+        """Return a peeler that has learnt the same and holds no line."""
+        twin = Peeler()
+        twin._beliefs = self._beliefs.copy()
+        twin._year = self._year
+        return twin
 
     def peel(self, raw: RawLine) -> tuple[LogLine, ...]:
         """Return the lines that are ready once `raw` was seen."""

@@ -17,6 +17,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import NamedTuple
 
+from nccl_logscan.expressions import deferred
 from nccl_logscan.lines.stamps import CTIME, STAMP, from_ctime, from_month_day, from_stamp, from_syslog
 from nccl_logscan.position import NOBODY, Origin
 
@@ -75,7 +76,7 @@ def _named(kind: str, logger: str | None) -> str:
 
 # --- PyTorch ----------------------------------------------------------------------------------------------
 
-_TEE = re.compile(r"\[(?!rank\d)([A-Za-z_][\w-]{0,40}?)-?(\d{1,5})(?:\|(\d{1,6}))?\](?::| (?=\S))")
+_TEE = deferred(r"\[(?!rank\d)([A-Za-z_][\w-]{0,40}?)-?(\d{1,5})(?:\|(\d{1,6}))?\](?::| (?=\S))")
 
 
 @starts_with("[", LETTERS + "_")
@@ -97,7 +98,7 @@ def _tee(prefix: str, local_rank: int, rank: int | None = None) -> Peeled:
     return Peeled(len(prefix), "torchrun-tee", Origin(local_rank=local_rank, rank=rank))
 
 
-_GLOG = re.compile(
+_GLOG = deferred(
     r"([IWEFVC])(\d{1,2})(\d\d) (\d\d:\d\d:\d\d(?:\.\d{1,9})?) +(?:(\d{1,20}) )?"
     r"(?=(?:\[\d+/\d+(?:_\d+)?\] )?[\w./<>-]+:\d+\] )"
 )
@@ -125,12 +126,12 @@ def glog(text: str) -> Peeled | None:
 
 # --- Ray --------------------------------------------------------------------------------------------------
 
-_RAY = re.compile(r"\((.{0,400}?) ?\bpid=(\d{1,10})(?:, ip=([\w.:\-]{1,64}))?(?:, [\w=]{1,80})?\)(?: |$)")
-_RAY_DAEMON = re.compile(
+_RAY = deferred(r"\((.{0,400}?) ?\bpid=(\d{1,10})(?:, ip=([\w.:\-]{1,64}))?(?:, [\w=]{1,80})?\)(?: |$)")
+_RAY_DAEMON = deferred(
     r"\((raylet|gcs_server|autoscaler|monitor|dashboard|log_monitor|runtime_env_agent)"
     r"(?: [^),]{0,40})?(?:, ip=([\w.:\-]{1,64}))?\)(?: |$)"
 )
-_RANK_WORD = re.compile(r"\brank=(\d{1,6})\b")
+_RANK_WORD = deferred(r"\brank=(\d{1,6})\b")
 
 
 @starts_with("(")
@@ -168,7 +169,7 @@ def _ray_daemon(prefix: str, name: str, address: str | None) -> Peeled:
 # --- MPI --------------------------------------------------------------------------------------------------
 
 # OpenMPI 5 puts a blank behind its tag and OpenMPI 4 none. Python indents by two, so of an odd number one is the tag's.
-_OMPI = re.compile(
+_OMPI = deferred(
     rf"(?P<ts>{CTIME})?\[(?P<job>[^\],\s]{{1,120}}),(?:mpirank:)?(?P<rank>\d{{1,7}})(?:,(?P<node>[^\]]{{1,80}}))?\]"
     r"(?:\[(?P<host>[^:\]\s]{1,120}):(?P<pid>\d{1,10})\])?<std(?:out|err|diag)>:(?: (?=(?:  )*(?! )))?"
 )
@@ -195,7 +196,7 @@ def _openmpi(prefix: str) -> Peeled:
     return Peeled(len(prefix), "openmpi", origin)
 
 
-_OMPI_STAMP = re.compile(rf"\[({CTIME})\]<std(?:out|err|diag)>: ?")
+_OMPI_STAMP = deferred(rf"\[({CTIME})\]<std(?:out|err|diag)>: ?")
 
 
 @starts_with("[", "MTWFS")
@@ -206,7 +207,7 @@ def openmpi_stamp(text: str) -> Peeled | None:
     return Peeled(match.end(), "openmpi", when=from_ctime(match[1]), is_collectors=True)
 
 
-_OMPI_XML = re.compile(r'<std(?:out|err|diag) rank="(\d{1,7})">')
+_OMPI_XML = deferred(r'<std(?:out|err|diag) rank="(\d{1,7})">')
 
 
 @starts_with("<", "s")
@@ -224,7 +225,7 @@ def _of_task(task: int) -> Origin:
 
 # --- Containers and Kubernetes ----------------------------------------------------------------------------
 
-_KUBECTL = re.compile(r"\[pod/([^/\]\s]{1,253})/[^\]\s]{1,253}\](?: |$)")
+_KUBECTL = deferred(r"\[pod/([^/\]\s]{1,253})/[^\]\s]{1,253}\](?: |$)")
 
 
 @starts_with("[", "p")
@@ -239,7 +240,7 @@ def _kubectl(prefix: str, pod: str) -> Peeled:
     return Peeled(len(prefix), "kubectl", Origin(pod=pod))
 
 
-_COMPOSE = re.compile(r"([A-Za-z0-9][\w.-]{0,100}-(?:\d{1,4}|\w{4,10})) +\| ?")
+_COMPOSE = deferred(r"([A-Za-z0-9][\w.-]{0,100}-(?:\d{1,4}|\w{4,10})) +\| ?")
 
 
 @starts_with(LETTERS)
@@ -256,7 +257,7 @@ def _in_container(prefix: str, name: str) -> Peeled:
     return Peeled(len(prefix), "compose", Origin(pod=name))
 
 
-_RFC3339 = re.compile(
+_RFC3339 = deferred(
     r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.(\d{1,9}))?(?:Z|[+-]\d\d:\d\d))(?:: |:$| |\t|$)(?:\d\d[OE]\+? ?(?=\S|$))?"
 )
 
@@ -274,7 +275,7 @@ def rfc3339(text: str) -> Peeled | None:
 
 # --- Collectors and continuous integration ----------------------------------------------------------------
 
-_GH_RUN = re.compile(r"[^\t]{1,200}\t[^\t]{1,200}\t\ufeff?(?=\d{4}-\d\d-\d\dT)")
+_GH_RUN = deferred(r"[^\t]{1,200}\t[^\t]{1,200}\t\ufeff?(?=\d{4}-\d\d-\d\dT)")
 
 
 @starts_with(LETTERS + DIGITS)
@@ -285,7 +286,7 @@ def gh_run(text: str) -> Peeled | None:
     return Peeled(match.end(), "gh-run")
 
 
-_GITHUB_MARK = re.compile(r"##\[(error|warning|notice|debug|group|endgroup|section|command)\]")
+_GITHUB_MARK = deferred(r"##\[(error|warning|notice|debug|group|endgroup|section|command)\]")
 
 
 @starts_with("#")
@@ -297,7 +298,7 @@ def github_mark(text: str) -> Peeled | None:
     return Peeled(match.end(), f"github-actions:{match[1]}", level=level)
 
 
-_GITLAB_SECTION = re.compile(r"section_(?:start|end):\d+:[\w.-]+(?:\[[^\]]*\])?(?:\r|$)")
+_GITLAB_SECTION = deferred(r"section_(?:start|end):\d+:[\w.-]+(?:\[[^\]]*\])?(?:\r|$)")
 
 
 @starts_with("s", "e")
@@ -307,7 +308,7 @@ def gitlab_section(text: str) -> Peeled | None:
     return Peeled(match.end(), "gitlab") if match else None
 
 
-_JOURNAL = re.compile(
+_JOURNAL = deferred(
     r"(?:(?P<short>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d{1,6})?)"
     r"|(?P<iso>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,6})?(?:Z|[+-]\d\d:?\d\d)))"
     r" (?P<host>[\w.\-]{1,253}) (?P<ident>[^\[\]:\s]{1,80})(?:\[(?P<pid>\d{1,10})\])?:(?: |$)"
@@ -333,7 +334,7 @@ def _on_host(host: str, pid: int | None) -> Origin:
     return Origin(host=host, pid=pid)
 
 
-_DMESG = re.compile(rf"(?:<\d{{1,3}}>)?\[(?: *\+?\d+\.\d{{6}}|({CTIME})|[A-Z][a-z]{{2}} ?\d{{1,2}} \d\d:\d\d)\](?: |$)")
+_DMESG = deferred(rf"(?:<\d{{1,3}}>)?\[(?: *\+?\d+\.\d{{6}}|({CTIME})|[A-Z][a-z]{{2}} ?\d{{1,2}} \d\d:\d\d)\](?: |$)")
 
 
 @starts_with("[<", " +" + DIGITS + UPPER)
@@ -356,17 +357,15 @@ def _rank_field(group: str) -> str:
 
 
 class _Tail(NamedTuple):
-    """What may follow a date. `lead`: the characters it may begin with; `names`: its groups, in order."""
+    """What may follow a date. `lead`: the characters it may begin with."""
 
     form: str
     lead: str
     pattern: re.Pattern[str]
-    names: tuple[str, ...]
 
 
 def _after(form: str, lead: str, expression: str) -> _Tail:
-    pattern = re.compile(expression)
-    return _Tail(form, lead, pattern, tuple(pattern.groupindex))
+    return _Tail(form, lead, deferred(expression))
 
 
 _AFTER_STAMP = (
@@ -398,7 +397,7 @@ _AFTER_STAMP = (
     ),
     _after("stamp", " :|\t", r"(?:: | - | \| |[ \t])"),
 )
-_STAMPED = re.compile(STAMP)
+_STAMPED = deferred(STAMP)
 
 
 @starts_with(DIGITS, DIGITS)
@@ -416,18 +415,18 @@ def _with_tail(text: str, stamp: re.Match[str], date: str, tails: tuple[_Tail, .
     """Read what a logging library printed behind the date."""
     begin = stamp.end()
     following = text[begin : begin + 1]
-    for form, lead, pattern, names in tails:
+    for form, lead, pattern in tails:
         if following in lead and (match := pattern.match(text, begin)):
-            source_at = match.start("source") - begin if "source" in names else 0
-            tail = _tail(form, names, match.groups(), match.end() - begin, source_at)
+            source_at = match.start("source") - begin if "source" in pattern.groupindex else 0
+            tail = _tail(form, pattern, match.groups(), match.end() - begin, source_at)
             return Peeled(begin + tail.end, tail.name, tail.origin, from_stamp(date), tail.level)
     return None
 
 
 @lru_cache(4096)
-def _tail(form: str, names: tuple[str, ...], values: tuple[str | None, ...], length: int, source_at: int) -> Peeled:
+def _tail(form: str, pattern: re.Pattern[str], values: tuple[str | None, ...], length: int, source_at: int) -> Peeled:
     """Return what a tail said, without its date: the same few tails come with millions of dates."""
-    fields = dict(zip(names, values, strict=True))
+    fields = dict(zip(pattern.groupindex, values, strict=True))
     source, level, rank = fields.get("source"), fields.get("level"), fields.get("rank") or fields.get("later_rank")
     if letter := fields.get("letter"):
         level = _LETTER_LEVELS[letter]
@@ -444,7 +443,7 @@ def _of_rank(rank: int, *, is_local: bool = False) -> Origin:
     return Origin(local_rank=rank) if is_local else Origin(rank=rank)
 
 
-_BRACKETED = re.compile(rf"\[({STAMP})")
+_BRACKETED = deferred(rf"\[({STAMP})")
 _AFTER_BRACKET = (
     # [2026-01-02 03:04:05.123456: W horovod/common/stall_inspector.cc:105] text
     _after("horovod", ":", r": (?P<letter>[TDIWEF]) (?=[\w./\-]+:\d+\] )"),
@@ -466,7 +465,7 @@ def bracketed_stamp(text: str) -> Peeled | None:
     return _with_tail(text, stamp, stamp[1], _AFTER_BRACKET) if stamp else None
 
 
-_LIGHTNING = re.compile(r"\[rank: (\d{1,6})\](?: |$)")
+_LIGHTNING = deferred(r"\[rank: (\d{1,6})\](?: |$)")
 
 
 @starts_with("[", "r")
@@ -481,7 +480,7 @@ def lightning(text: str) -> Peeled | None:
     return Peeled(match.end(), "lightning", _of_rank(int(match[1]), is_local=is_local))
 
 
-_TRANSFORMERS = re.compile(rf"\[({_LEVELS})\|([\w./\-]{{1,200}}:\d+)\] ({STAMP}) >> ")
+_TRANSFORMERS = deferred(rf"\[({_LEVELS})\|([\w./\-]{{1,200}}:\d+)\] ({STAMP}) >> ")
 
 
 @starts_with("[", UPPER)
@@ -492,7 +491,7 @@ def transformers(text: str) -> Peeled | None:
     return Peeled(match.end(), f"python-logging:{match[2]}", when=from_stamp(match[3]), level=match[1])
 
 
-_NEMO = re.compile(rf"\[NeMo ([DIWEC]) ({STAMP}) ([\w./<>\-]{{1,200}}:\d+)\](?: |$)")
+_NEMO = deferred(rf"\[NeMo ([DIWEC]) ({STAMP}) ([\w./<>\-]{{1,200}}:\d+)\](?: |$)")
 
 
 @starts_with("[", "N")
@@ -504,7 +503,7 @@ def nemo(text: str) -> Peeled | None:
     return Peeled(match.end(), f"python-logging:{match[3]}", when=from_stamp(match[2]), level=_LETTER_LEVELS[match[1]])
 
 
-_BASIC = re.compile(rf"({_LEVELS}):([\w.\-/]{{1,200}}):(?! )")
+_BASIC = deferred(rf"({_LEVELS}):([\w.\-/]{{1,200}}):(?! )")
 
 
 @starts_with(UPPER, UPPER)
@@ -516,7 +515,7 @@ def basic_logging(text: str) -> Peeled | None:
     return Peeled(end, f"python-logging:{match[2]}", level=match[1])
 
 
-_VLLM = re.compile(rf"({_LEVELS}) +(\d\d)-(\d\d) (\d\d:\d\d:\d\d(?:[.,]\d{{1,6}})?) \[([\w./\-]{{1,200}}:\d+)\](?: |$)")
+_VLLM = deferred(rf"({_LEVELS}) +(\d\d)-(\d\d) (\d\d:\d\d:\d\d(?:[.,]\d{{1,6}})?) \[([\w./\-]{{1,200}}:\d+)\](?: |$)")
 
 
 @starts_with(UPPER, UPPER)

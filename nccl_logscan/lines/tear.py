@@ -6,31 +6,32 @@ writes 4 KiB pieces), and OpenMPI puts its tag in again where a rank's write was
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator
+
+from nccl_logscan.expressions import deferred
 
 # How far before ` NCCL ` a header can begin: time stamp, host, pid, tid, device, call site with its function.
 _REACH = 320
 
-NCCL_HEAD = re.compile(
+NCCL_HEAD = deferred(
     r"(?:\[[^\]\n]{0,30}\d\d:\d\d[^\]\n]{0,20}\] )?([^\s:\[\]/]{1,253}):(\d{1,10}):(\d{1,10}) (?:\[-?\d{1,10}\] )?"
 )
 """The start of a line that NCCL wrote itself."""
 
-_HEAD_BEFORE = re.compile(
+_HEAD_BEFORE = deferred(
     r"(?P<stamp>\[\d{4}-\d\d-\d\d[^\]\n]{1,30}\] )?(?P<host>[\w.%\-]{1,253}):\d{1,10}:\d{1,10} (?:\[-?\d{1,10}\] )?"
     r"(?:[^\s:]{1,200}:\d{1,6} (?:\([^)\n]{0,100}\) )?)?$"
 )
-_NCCL_LEVEL = re.compile(r" NCCL (?:INFO|WARN|ATTN|CALL|TRACE|ABORT)\b")
-_TAG = re.compile(r"\[(?:rank|default)\d{1,6}\]:")
-_MPI_TAG = re.compile(r"\[[^\],\s\[]{1,120},\d{1,7}\](?:\[[^\]\s]{1,120}\])?<std(?:out|err|diag)>:")
-_C10 = re.compile(r"\[[IWEF](?:\d{3,4} \d\d:\d\d:\d\d\.\d{1,9})? ?[\w./\-]{1,200}\.(?:cpp|hpp|cu):\d{1,6}\] ")
-_LOGGED = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[,.]\d{3} \| (?:rank ?\d{1,6} \| |[A-Z]{4,8} *\| )")
-_ELASTIC = re.compile(r"[IWE]\d{4} \d\d:\d\d:\d\d\.\d{1,9} \d{1,20} torch/")
-_SLURM = re.compile(r"(?:srun|slurmstepd): error: ")
+_NCCL_LEVEL = deferred(r" NCCL (?:INFO|WARN|ATTN|CALL|TRACE|ABORT)\b")
+_TAG = deferred(r"\[(?:rank|default)\d{1,6}\]:")
+_MPI_TAG = deferred(r"\[[^\],\s\[]{1,120},\d{1,7}\](?:\[[^\]\s]{1,120}\])?<std(?:out|err|diag)>:")
+_C10 = deferred(r"\[[IWEF](?:\d{3,4} \d\d:\d\d:\d\d\.\d{1,9})? ?[\w./\-]{1,200}\.(?:cpp|hpp|cu):\d{1,6}\] ")
+_LOGGED = deferred(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[,.]\d{3} \| (?:rank ?\d{1,6} \| |[A-Z]{4,8} *\| )")
+_ELASTIC = deferred(r"[IWE]\d{4} \d\d:\d\d:\d\d\.\d{1,9} \d{1,20} torch/")
+_SLURM = deferred(r"(?:srun|slurmstepd): error: ")
 _TRACEBACK = "Traceback (most recent call last):"
 # Exception groups draw a margin before their tracebacks.
-_MARGIN = re.compile(r"[\s|+]*(?:Exception Group )?")
+_MARGIN = deferred(r"[\s|+]*(?:Exception Group )?")
 
 _MARKS = (("]:", _TAG), ("]<std", _MPI_TAG), (" | ", _LOGGED), (" torch/", _ELASTIC), (": error: ", _SLURM))
 
@@ -116,4 +117,4 @@ def length_of_rest(word: str, hosts: Collection[str]) -> int:
     return 0
 
 
-_NO_HOSTNAME = re.compile(r"[^\w.%\-]")
+_NO_HOSTNAME = deferred(r"[^\w.%\-]")

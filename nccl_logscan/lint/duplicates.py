@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import pairwise, product
 
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.model import Form
+from nccl_logscan.expressions import deferred
 from nccl_logscan.lint.edits import removed
 from nccl_logscan.lint.job import Job
 from nccl_logscan.lint.made import Made
@@ -17,7 +17,7 @@ from nccl_logscan.lint.model import Check, Remark, Severity
 from nccl_logscan.lint.values import shown
 
 # Of two lines between which one of these stands, only one may run.
-_BRANCH = re.compile(
+_BRANCH = deferred(
     rb"(?m)^[ \t]*(?:if|then|elif|else|fi|case|esac|for|while|until|do|done|function|return|exit|exec|def|class|try"
     rb"|except|with|FROM)\b|;;|\(\)|^[ \t]*[})]|^---|&&|\|\||\bif\b"
 )

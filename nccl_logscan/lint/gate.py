@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 
@@ -11,6 +10,7 @@ from ahocorasick_rs import BytesAhoCorasick
 from nccl_logscan.catalogue.load import Catalogue, catalogue
 from nccl_logscan.catalogue.model import Kind, Reader
 from nccl_logscan.configs.read import is_utf16
+from nccl_logscan.expressions import deferred
 
 # What any variable begins with of which a check may speak, misspelt or not (see spelling.py and reach.py), and what
 # holds an environment whose values must be texts.
@@ -20,7 +20,7 @@ _PREFIXES = (
 )  # fmt: skip
 # Parts of dotted keys that other files hold as well: a longer part, or a rarer one, stands for the key.
 _COMMON = frozenset({"enabled", "device", "stage", "debug", "trainer", "launcher", "training", "strategy", "backend"})
-_PART = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{2,}")
+_PART = deferred(r"[A-Za-z_][A-Za-z0-9_-]{2,}")
 _SHORTEST = 4
 
 

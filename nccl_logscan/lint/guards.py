@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 
+from nccl_logscan.expressions import deferred
 from nccl_logscan.lint.made import Made
 
 _LINES = 12
 _LINE = 400
-_BEGINS = re.compile(rb"(if|elif|else|fi)\b")
-_GUARD = re.compile(rb"[^\n]*(?:&&|\bthen\b)")
-_SWITCHES = re.compile(rb"debug|trace|verbose|diagnos", re.IGNORECASE)
-_LOOKS_FOR_ADAPTERS = re.compile(rb"infiniband|\bibv?_|\bibstat|mlx|rdma|roce|\buse_ib|has_ib", re.IGNORECASE)
+_BEGINS = deferred(rb"(if|elif|else|fi)\b")
+_GUARD = deferred(rb"[^\n]*(?:&&|\bthen\b)")
+_SWITCHES = deferred(rb"debug|trace|verbose|diagnos", re.IGNORECASE)
+_LOOKS_FOR_ADAPTERS = deferred(rb"infiniband|\bibv?_|\bibstat|mlx|rdma|roce|\buse_ib|has_ib", re.IGNORECASE)
 
 
 def is_asked_for(made: Made) -> bool:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 from nccl_logscan.configs.model import Config
+from nccl_logscan.expressions import deferred
 
-_ONE = re.compile(
+_ONE = deferred(
     rb"(?m)^#SBATCH[ \t]+(?:--nodes[= ]1|-N[ ]?1)[ \t]*\r?$|--standalone\b|--nnodes[= ]1(?![0-9:])"
     rb"|\btrainer\.nnodes=1(?![0-9])|--num_gpus[= ][0-9]|--num_machines[= ]1(?![0-9])"
 )
-_SEVERAL = re.compile(
+_SEVERAL = deferred(
     rb"(?m)^#SBATCH[ \t]+(?:--nodes[= ]|-N[ ]?)(?:[2-9]|[1-9][0-9])|--nnodes[= ](?!1(?![0-9:]))"
     rb"|\btrainer\.nnodes=(?!1(?![0-9]))|--hostfile|--rdzv[-_]endpoint[= ](?!localhost|127\.)"
 )
-_COMPOSE = re.compile(r"(?:^|/)(?:docker-)?compose[^/]*\.ya?ml$")
+_COMPOSE = deferred(r"(?:^|/)(?:docker-)?compose[^/]*\.ya?ml$")
 
 
 def is_on_one_host(config: Config) -> bool:

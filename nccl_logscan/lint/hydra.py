@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 from nccl_logscan.catalogue.model import Kind, Option
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Form
+from nccl_logscan.expressions import deferred
 from nccl_logscan.lint.edits import removed
 from nccl_logscan.lint.job import Job, covers
 from nccl_logscan.lint.made import Made
@@ -14,7 +13,7 @@ from nccl_logscan.lint.marking import remark
 from nccl_logscan.lint.model import Check, Remark, Severity
 from nccl_logscan.lint.practices import is_lacking
 
-_QUOTABLE = re.compile(rb"[A-Za-z0-9_.,:^=/-]+")
+_QUOTABLE = deferred(rb"[A-Za-z0-9_.,:^=/-]+")
 _MERGED = ("{", "[")
 """What a mapping or a list begins with: with a + Hydra merges it into what is there."""
 _SOURCE = "https://hydra.cc/docs/advanced/override_grammar/basic/"

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from nccl_logscan.catalogue.load import Catalogue, catalogue
 from nccl_logscan.catalogue.model import Kind, Option
 from nccl_logscan.catalogue.versions import lies_between
 from nccl_logscan.configs.model import Config
+from nccl_logscan.expressions import deferred
 from nccl_logscan.lint.made import FIX_BUDGET, Budget, Made
 from nccl_logscan.lint.model import Versions
 from nccl_logscan.lint.uses import used_in
+from nccl_logscan.records import dataclass, replace
 
 _TELLING_DOTS = 2
-_NUMBER = re.compile(r"\[\d+\]")
+_NUMBER = deferred(r"\[\d+\]")
 _FIELD_PARTS = 8
 _SMALL = 32 << 10
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from functools import lru_cache
 
 from nccl_logscan.catalogue.load import written_form
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.model import Config, Form, Placed
 from nccl_logscan.position import Span
+from nccl_logscan.records import dataclass, field
 
 FIX_BUDGET = 256 << 10
 """How many bytes of one file are read again for its fixes."""

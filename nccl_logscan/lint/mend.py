@@ -7,18 +7,18 @@ judged again, and so on until nothing is left to mend; what the first run has le
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, insort
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
 
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Config
 from nccl_logscan.configs.read import syntax_named
 from nccl_logscan.configs.rewriting import Rewriting
+from nccl_logscan.expressions import deferred
 from nccl_logscan.lint.made import FIX_BUDGET
 from nccl_logscan.lint.model import Check, Remark, Versions
 from nccl_logscan.lint.run import lint
+from nccl_logscan.records import dataclass
 
 _ROUNDS = 40
 _BYTES = 1 << 20
@@ -27,7 +27,7 @@ _NEAR = 4096
 _Place = tuple[int, int, bytes]
 """An edit's start, end and text."""
 
-_WORD = re.compile(rb"[\w.:/+-]+")
+_WORD = deferred(rb"[\w.:/+-]+")
 _COMMENT = (b"#", b"//")
 
 

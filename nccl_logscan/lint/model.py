@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.position import Position
+from nccl_logscan.records import dataclass, field
 
 
 class Check(StrEnum):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from nccl_logscan.catalogue.model import Reader, Variable
 from nccl_logscan.catalogue.versions import version
 from nccl_logscan.configs.model import Form
+from nccl_logscan.expressions import deferred
 from nccl_logscan.lint.edits import removed
 from nccl_logscan.lint.job import Job
 from nccl_logscan.lint.made import Made
@@ -18,7 +18,7 @@ from nccl_logscan.lint.spelling import is_own, meant
 
 ENVIRONMENT_SOURCE = "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html"
 # The catalogue says so of names that nothing reads; here it is said before.
-_NOT_READ = re.compile(r"^Not read[^.;:]*[.;:]?\s*")
+_NOT_READ = deferred(r"^Not read[^.;:]*[.;:]?\s*")
 _OWNERS = {Reader.NCCL: "NCCL", Reader.TORCH: "PyTorch"}
 _WHO = {Reader.TORCH: "PyTorch", Reader.PLUGIN: "a network plugin"}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from nccl_logscan.catalogue.load import catalogue
@@ -21,6 +20,7 @@ from nccl_logscan.lint.made import SHORT, Made
 from nccl_logscan.lint.marking import remark
 from nccl_logscan.lint.model import Check, Remark, Severity
 from nccl_logscan.lint.surroundings import Surroundings
+from nccl_logscan.records import dataclass
 
 _BETWEEN_HOSTS = ("NCCL_IB_", "NCCL_NET")
 _ORDER = {Check.BAD_VALUE: 0, Check.CONTRADICTION: 1, Check.HARMFUL_COPY: 2, Check.LEFTOVER: 3}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from nccl_logscan.catalogue.model import Kind, Reader
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Form, Forwards, Launch
+from nccl_logscan.expressions import deferred
 from nccl_logscan.lint.edits import added, removed
 from nccl_logscan.lint.job import Job
 from nccl_logscan.lint.made import Made
@@ -26,8 +26,8 @@ _SSH_SOURCE = "https://man.openbsd.org/ssh"
 _BASH_SOURCE = "https://www.gnu.org/software/bash/manual/bash.html#Environment"
 _DOCKERFILE_SOURCE = "https://docs.docker.com/reference/dockerfile/#run"
 
-_READ_BY_A_JOB = re.compile(r"(?:FI|UCX|GLOO|OFI)_[A-Z0-9_]+|DEEPSPEED_TIMEOUT")
-_BEGINS_COMMAND = re.compile(rb"(?:^|[;&|{(]|\b(?:then|do|else))[ \t]*\Z")
+_READ_BY_A_JOB = deferred(r"(?:FI|UCX|GLOO|OFI)_[A-Z0-9_]+|DEEPSPEED_TIMEOUT")
+_BEGINS_COMMAND = deferred(rb"(?:^|[;&|{(]|\b(?:then|do|else))[ \t]*\Z")
 _CONF_SOURCE = "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html"
 
 

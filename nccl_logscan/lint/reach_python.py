@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from nccl_logscan.catalogue.model import Reader, Variable
 from nccl_logscan.configs.model import Config, Form
+from nccl_logscan.expressions import deferred
 from nccl_logscan.lint.job import Job
 from nccl_logscan.lint.made import Made
 from nccl_logscan.lint.marking import remark
@@ -14,14 +14,14 @@ from nccl_logscan.lint.model import Check, Remark, Severity
 from nccl_logscan.lint.scopes import Scopes
 
 # At the beginning of its line, so that it runs with the module: what a function does may come later or never.
-_INIT = re.compile(rb"(?m)^(?:[\w.]+[ \t]*=[ \t]*)?(?:[\w.]{0,100}\.)?init_process_group[ \t]*\(")
-_COLLECTIVE = re.compile(
+_INIT = deferred(rb"(?m)^(?:[\w.]+[ \t]*=[ \t]*)?(?:[\w.]{0,100}\.)?init_process_group[ \t]*\(")
+_COLLECTIVE = deferred(
     rb"(?m)^(?:[\w.]+[ \t]*=[ \t]*)?(?:[\w.]{0,100}\.)?"
     rb"(?:barrier|all_reduce|broadcast|all_gather\w*|reduce_scatter\w*|DistributedDataParallel|DDP|FullyShardedDataParallel"
     rb"|FSDP)[ \t]*\("
 )
 # With an address ray.init joins a Ray that runs already, and whose workers have the environment of `ray start`.
-_RAY_CLUSTER = re.compile(rb"\bray\.init[ \t]*\((?:[^()]|\([^()]{0,500}\)){0,2000}?\baddress[ \t]*=")
+_RAY_CLUSTER = deferred(rb"\bray\.init[ \t]*\((?:[^()]|\([^()]{0,500}\)){0,2000}?\baddress[ \t]*=")
 _RAY_SOURCE = "https://docs.ray.io/en/latest/ray-observability/user-guides/debug-apps/general-debugging.html"
 _SOURCE = "https://docs.pytorch.org/docs/stable/distributed.html"
 

@@ -9,19 +9,20 @@ from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.frameworks import RAY
 from nccl_logscan.configs.model import Form
+from nccl_logscan.expressions import deferred
 from nccl_logscan.lint.job import Job
 from nccl_logscan.lint.made import Made
 from nccl_logscan.lint.marking import remark
 from nccl_logscan.lint.model import Check, Remark, Severity
 
 _RAY_SUBMIT = "ray job submit"
-_RUNTIME_ENV = re.compile(rb"(?i)runtime.?env|(?m:^[ ]{0,8}(?:working_dir|py_modules|excludes|eager_install)[ ]*:)")
-_BARE = re.compile(rb"-?\d+(?:\.\d+)?|true|false")
-_PLAIN = re.compile(rb"[A-Za-z0-9.+-]+")
+_RUNTIME_ENV = deferred(rb"(?i)runtime.?env|(?m:^[ ]{0,8}(?:working_dir|py_modules|excludes|eager_install)[ ]*:)")
+_BARE = deferred(rb"-?\d+(?:\.\d+)?|true|false")
+_PLAIN = deferred(rb"[A-Za-z0-9.+-]+")
 _RAY_SOURCE = "https://github.com/ray-project/ray/blob/master/python/ray/_private/runtime_env/validation.py"
 _KUBERNETES_SOURCE = "https://kubernetes.io/docs/tasks/inject-data-application/define-environment-variable-container/"
 _COMPOSE_SOURCE = "https://docs.docker.com/reference/compose-file/services/#environment"
-_COMPOSE_NAME = re.compile(r"(?:^|/)(?:docker-)?compose[^/]*\.ya?ml$")
+_COMPOSE_NAME = deferred(r"(?:^|/)(?:docker-)?compose[^/]*\.ya?ml$")
 
 
 def check_types(job: Job) -> Iterator[Remark]:

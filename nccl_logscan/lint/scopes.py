@@ -8,23 +8,24 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 from nccl_logscan.configs.model import Config, Form
+from nccl_logscan.expressions import deferred
 from nccl_logscan.lint.made import Made
 
 Path = tuple[int, ...]
 """Where the parts begin that hold a setting, the outermost first."""
 
-_FUNCTION = re.compile(
+_FUNCTION = deferred(
     rb"(?m)^([ \t]*)(?:function[ \t]+[\w:-]+(?:[ \t]*\([ \t]*\))?|[\w:-]+[ \t]*\([ \t]*\))[ \t]*(?:\n[ \t]*)?\{"
 )
-_FROM = re.compile(rb"(?im)^[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(\S+)(?:[ \t]+AS[ \t]+(\S+))?")
-_PYTHON_BLOCK = re.compile(rb"(?m)^([ \t]*)(?:async[ \t]+)?(?:def|class)\b")
-_BRACKETS = re.compile(
+_FROM = deferred(rb"(?im)^[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(\S+)(?:[ \t]+AS[ \t]+(\S+))?")
+_PYTHON_BLOCK = deferred(rb"(?m)^([ \t]*)(?:async[ \t]+)?(?:def|class)\b")
+_BRACKETS = deferred(
     rb"""\"\"\"(?s:.*?)(?:\"\"\"|\Z)|'''(?s:.*?)(?:'''|\Z)|"(?:[^"\\\n]++|\\.)*+"?|'(?:[^'\\\n]++|\\.)*+'?
     |\#[^\n]*+|(?P<open>\{)|(?P<close>\})""",
     re.VERBOSE,
 )
-_YAML_LINE = re.compile(rb"(?m)^([ ]*)((?:-[ ]+)*)(?=([^\s#]))")
-_DOCUMENT = re.compile(rb"(?m)^---")
+_YAML_LINE = deferred(rb"(?m)^([ ]*)((?:-[ ]+)*)(?=([^\s#]))")
+_DOCUMENT = deferred(rb"(?m)^---")
 _DEEPEST = 64
 _ENVIRONMENTS = frozenset({Form.ENV_MAPPING, Form.RUNTIME_ENV})
 

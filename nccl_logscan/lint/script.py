@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 
 from nccl_logscan.configs.frameworks import RAY
 from nccl_logscan.configs.model import Config, Form, Forwards, Launch
+from nccl_logscan.expressions import deferred
 from nccl_logscan.lint.made import Made
 from nccl_logscan.position import Span
+from nccl_logscan.records import dataclass, replace
 
 Arms = tuple[tuple[int, int], ...]
 """The ifs and cases around a place, the outermost first: where each begins, and its arm."""
@@ -21,29 +22,29 @@ _MPI = frozenset({"mpirun", "mpiexec", "orterun", "prterun"})
 _HANDED = frozenset({Form.LAUNCHER_OPTION, Form.RUNTIME_ENV, Form.ENV_FILE, Form.ENV_MAPPING})
 
 # A command that may train, at the beginning of a command line; what is exported reaches it.
-_RUN = re.compile(
+_RUN = deferred(
     rb"(?m)(?:^|[;&|(){]|\b(?:then|do|else))[ \t]*+"
     rb"(?:(?:exec|time|nohup|sudo|command|eval|numactl|[A-Za-z_]\w*+=[^\s;&|]*+)[ \t]++){0,8}+"
     rb"(?P<program>(?:\S{0,200}/)?(?:torchrun|python[0-9.]*|accelerate|deepspeed|horovodrun|llamafactory-cli|swift|bash|sh"
     rb"|uv|poetry|conda)|\S{0,200}\.sh|\$\{?\w+|\"\$@\"|\"\$\{\w+\[@\]\}\")(?=[ \t\\\r\n;&|]|\Z)"
 )
-_RAY_START = re.compile(rb"\bray[ \t]+start\b(?P<options>(?:[^\n;&|\\]|\\\r?\n|\\.){0,2000})")
-_UNTOLD = re.compile(rb"--env-host|env_list|-genvall|-envall|--export-file|--tune\b|SendEnv|\$0|BASH_SOURCE")
-_LISTS_VARIABLES = re.compile(
+_RAY_START = deferred(rb"\bray[ \t]+start\b(?P<options>(?:[^\n;&|\\]|\\\r?\n|\\.){0,2000})")
+_UNTOLD = deferred(rb"--env-host|env_list|-genvall|-envall|--export-file|--tune\b|SendEnv|\$0|BASH_SOURCE")
+_LISTS_VARIABLES = deferred(
     rb"(?:^|[;&|(\s`])(?:env|printenv|export[ \t]+-p|declare[ \t]+-p?x|set)[ \t]*(?:\||>)"
     rb"|\$\{!\w*(?:NCCL|TORCH)\w*[@*]\}|compgen[ \t]+-[ev]"
 )
-_ARM = re.compile(rb"(?<![\w$./\"'=-])(?:if|elif|else|fi|case|esac)(?![\w.=/:-])|;;")
-_BEGINS_COMMAND = re.compile(rb"(?:\A|[;&|({!]|\b(?:then|do|else))[ \t]*\Z")
+_ARM = deferred(rb"(?<![\w$./\"'=-])(?:if|elif|else|fi|case|esac)(?![\w.=/:-])|;;")
+_BEGINS_COMMAND = deferred(rb"(?:\A|[;&|({!]|\b(?:then|do|else))[ \t]*\Z")
 _LONGEST_INDENT = 2000
 _DEEPEST = 64
 _ASKED = 200
 """Of how many launches after a setting it is asked whether they run with it."""
 _FED_LIMIT = 20
-_VARIABLE = re.compile(rb"\$\{?(\w+)\}?\"?\Z")
-_SBATCH = re.compile(rb"(?m)^#SBATCH\b")
-_VERL = re.compile(rb"\bverl\.trainer\b|\bmain_ppo\b")
-_RAY_DRIVERS = re.compile(rb"\bverl\.trainer\b|\bmain_ppo\b|\bopenrlhf\.cli\.train_ppo_ray\b|\bray\.init\b")
+_VARIABLE = deferred(rb"\$\{?(\w+)\}?\"?\Z")
+_SBATCH = deferred(rb"(?m)^#SBATCH\b")
+_VERL = deferred(rb"\bverl\.trainer\b|\bmain_ppo\b")
+_RAY_DRIVERS = deferred(rb"\bverl\.trainer\b|\bmain_ppo\b|\bopenrlhf\.cli\.train_ppo_ray\b|\bray\.init\b")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache, lru_cache
 
 from nccl_logscan.catalogue.load import Catalogue, catalogue
 from nccl_logscan.catalogue.model import Reader
+from nccl_logscan.expressions import deferred
 
 # What people call their own shell variables: places, versions, and arguments that they collect.
 _OWN_WORDS = frozenset(
@@ -20,15 +20,15 @@ _OWN_WORDS = frozenset(
     """.split()  # noqa: SIM905 - fifty words in quotes are no easier to read
 )
 # Plugins, forks and other builds of NCCL read names of their own, of which the catalogue knows only some.
-_FOREIGN = re.compile(
+_FOREIGN = deferred(
     r"NCCL_(?:FASTRAK|GPUDIRECTTCPX|TCPX|GIB|SHARP|IBEXT|PLUGIN|TELEMETRY|CTRAN|COLLTRACE|CVAR|MSCCL|MSCCLPP|RCCL|OFI"
     r"|INSPECTOR|CHECKPOINT|BUILD|PROFILER|TUNER|NETWORK_OPERATOR|TOPO_EXT|UCX|PXN_EXT|TESTS?|PERF|REDUCTION|SLOW_RANK|CTXT|HCCL|AMD)(?:_|$)"
     # PyTorch's other back ends have variables like NCCL's: ProcessGroupUCC.cpp reads TORCH_UCC_BLOCKING_WAIT.
     r"|TORCH_(?:UCC|GLOO|MPI|XCCL|HCCL|MCCL|MTIA|HPU|NPU|XPU|MUSA|MLU)_"
 )
 # NCCL with a letter missing, doubled or swapped; MCCL_, HCCL_, RCCL_ and the like are other libraries.
-_NEARLY_NCCL = re.compile(r"(?:TORCH_)?(?:NCLL|NCLC|NLCC|NCL|NCC|NCCCL|NNCCL|NCCLL|NNCL|NVCCL)(?=_|[A-Z])")
-_LOOKS_MEANT = re.compile(r"(?:NCCL|TORCH_NCCL|TORCH_|OFI_NCCL_|GLOO_)")
+_NEARLY_NCCL = deferred(r"(?:TORCH_)?(?:NCLL|NCLC|NLCC|NCL|NCC|NCCCL|NNCCL|NCCLL|NNCL|NVCCL)(?=_|[A-Z])")
+_LOOKS_MEANT = deferred(r"(?:NCCL|TORCH_NCCL|TORCH_|OFI_NCCL_|GLOO_)")
 _SHORT = 6
 """Up to this many letters after the prefix, one wrong letter makes a name near, beyond it two."""
 

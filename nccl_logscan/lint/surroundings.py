@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from nccl_logscan.configs.model import Form
+from nccl_logscan.expressions import deferred
 from nccl_logscan.lint.job import Job
 from nccl_logscan.lint.made import Made
 from nccl_logscan.lint.scopes import Scopes
@@ -16,14 +16,14 @@ Values = Mapping[str, str | None]
 
 # Between the variables in front of one command stand blanks and continued lines; between those of one container no
 # other list; between the keywords of one call no other call of that function, which its name tells.
-_PARTED = {Form.COMMAND_PREFIX: re.compile(rb"[^\\\s]|(?<!\\)\r?\n"), Form.ENV_LIST: re.compile(rb"\benv:")}
+_PARTED = {Form.COMMAND_PREFIX: deferred(rb"[^\\\s]|(?<!\\)\r?\n"), Form.ENV_LIST: deferred(rb"\benv:")}
 _GROUPED = frozenset({*_PARTED, Form.FLAG, Form.OVERRIDE, Form.PYTHON_KWARG})
 
 
 _MANY = 64
 """Of a name that a file sets more often than so, the value is not told."""
 
-_TURN = re.compile(rb"(?m)^[ \t]*(?:elif|else)\b|;;")
+_TURN = deferred(rb"(?m)^[ \t]*(?:elif|else)\b|;;")
 
 
 class Surroundings:

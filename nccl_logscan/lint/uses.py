@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Sequence
 
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.model import Config
+from nccl_logscan.expressions import deferred
 from nccl_logscan.position import Span
 
-_USE = re.compile(
+_USE = deferred(
     rb"\$\{?([A-Za-z_][A-Za-z0-9_]*)"
     rb"|\bgetenv\([\"']([A-Za-z_][A-Za-z0-9_]*)[\"']"
     rb"|\benviron(?:\.get\(|\.pop\(|\[)[\"']([A-Za-z_][A-Za-z0-9_]*)[\"'](?!\]\s{0,20}=[^=])"
 )
-_TELLS = re.compile(rb"[ \t]*(?:#.*|(?:echo|printf|logger|log|info|print)\b[^;&|]*)")
+_TELLS = deferred(rb"[ \t]*(?:#.*|(?:echo|printf|logger|log|info|print)\b[^;&|]*)")
 _LINE = 2000
 
 

@@ -11,17 +11,18 @@ from nccl_logscan.catalogue.load import catalogue
 from nccl_logscan.catalogue.model import Domain, Form, Kind, Option, Parser, Reader
 from nccl_logscan.configs import model as configs
 from nccl_logscan.configs.edit import Edit
+from nccl_logscan.expressions import deferred
 from nccl_logscan.lint.edits import changed
 from nccl_logscan.lint.job import Job
 from nccl_logscan.lint.made import SHORT, Made
 from nccl_logscan.lint.marking import remark
 from nccl_logscan.lint.model import Check, Remark, Severity
 
-_AMOUNT = re.compile(r"(\d{1,15}) ?([A-Za-z]{1,7})")
-_TEMPLATE = re.compile(r"\$[{(A-Za-z_]|\{\{|<[A-Za-z_ -]+>|@[A-Za-z_]+@|%\([A-Za-z_]+\)")
-_NAME = re.compile(r"_{0,2}[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+_{0,2}")
+_AMOUNT = deferred(r"(\d{1,15}) ?([A-Za-z]{1,7})")
+_TEMPLATE = deferred(r"\$[{(A-Za-z_]|\{\{|<[A-Za-z_ -]+>|@[A-Za-z_]+@|%\([A-Za-z_]+\)")
+_NAME = deferred(r"_{0,2}[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+_{0,2}")
 # Without an underscore, which the names of what is to be filled in have: your_tasks_per_node.
-_WORD = re.compile(r"(?!your|my)[A-Za-z][A-Za-z -]{0,40}", re.IGNORECASE)
+_WORD = deferred(r"(?!your|my)[A-Za-z][A-Za-z -]{0,40}", re.IGNORECASE)
 # What stands for no value, or for one that is found out, in one framework or another.
 _NEUTRAL = frozenset({"none", "null", "auto", "inf", "infinity", "nan", "max", "unlimited", "default", "true", "false"})
 # argparse's int and float take no word for "no value".

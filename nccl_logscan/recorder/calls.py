@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
+from nccl_logscan.expressions import deferred
 from nccl_logscan.recorder.groups import GroupReader
 from nccl_logscan.recorder.model import Call, Frame, Group, State
 from nccl_logscan.recorder.plain_pickle import Plain
@@ -39,11 +39,11 @@ _DIMENSIONS = 64
 _GROUPS = 65_536
 _INT64 = 1 << 63
 
-_LIBRARY = re.compile(r"[A-Za-z0-9_]{1,32}::?")
+_LIBRARY = deferred(r"[A-Za-z0-9_]{1,32}::?")
 # ProcessGroupNCCL::send and ::recv name the ranks within the group: `nccl:send 0->1`, `nccl:recv 1<-0`.
-_PEERS = re.compile(r"(?:send|recv) ([0-9]{1,9})(->|<-)([0-9]{1,9})\Z")
+_PEERS = deferred(r"(?:send|recv) ([0-9]{1,9})(->|<-)([0-9]{1,9})\Z")
 _POINT_TO_POINT = frozenset({"send", "recv"})
-_FRAME_TEXT = re.compile(
+_FRAME_TEXT = deferred(
     r"(?:#[0-9]+ )?(?P<function>[^\n]{1,512}?) (?:at|from) (?P<file>[^\n]{1,1024}):(?P<line>[0-9]{1,9})\Z"
 )
 _STATES = {state.value: state for state in State}

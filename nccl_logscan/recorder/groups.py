@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 
+from nccl_logscan.expressions import deferred
 from nccl_logscan.recorder.model import Group, Status
 from nccl_logscan.recorder.plain_pickle import Plain
 from nccl_logscan.recorder.values import LARGEST_WORLD, Malformed, Problems, text, whole
@@ -15,8 +15,8 @@ _GROUPS = 65_536
 _MEMBERS = 4_000_000
 # A list of so many characters is parsed once for all dumps; a longer one is of more ranks than should be kept.
 _MANY, _LONG = 256, 65_536
-_RANGE = re.compile(r"([0-9]{1,9})(?:[ ]?-[ ]?([0-9]{1,9}))?")
-_PYTHON_RANGE = re.compile(r"range\(([0-9]{1,9}), ?([0-9]{1,9})(?:, ?([0-9]{1,9}))?\)\Z")
+_RANGE = deferred(r"([0-9]{1,9})(?:[ ]?-[ ]?([0-9]{1,9}))?")
+_PYTHON_RANGE = deferred(r"range\(([0-9]{1,9}), ?([0-9]{1,9})(?:, ?([0-9]{1,9}))?\)\Z")
 _RANKS = frozenset("0123456789, -[](){}\t\n")
 
 

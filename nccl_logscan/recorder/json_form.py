@@ -8,14 +8,14 @@ so that `entries` come before `pg_config`.
 from __future__ import annotations
 
 import json
-import re
 from typing import cast
 
+from nccl_logscan.expressions import deferred
 from nccl_logscan.recorder.plain_pickle import Plain
 
 _CONTAINERS = 2_000_000
 _VALUES = 8_000_000
-_SPACE = re.compile(r"[ \t\r\n]*+")
+_SPACE = deferred(r"[ \t\r\n]*+")
 
 
 class JsonError(Exception):

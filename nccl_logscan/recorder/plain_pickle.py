@@ -14,8 +14,9 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from nccl_logscan.records import dataclass
 
 Plain: TypeAlias = "bool | int | float | str | bytes | list[Plain] | tuple[Plain, ...] | dict[Plain, Plain] | None"
 

@@ -12,16 +12,17 @@ import re
 from collections.abc import Iterable, Mapping
 from itertools import chain
 
+from nccl_logscan.expressions import deferred
 from nccl_logscan.recorder.model import Call, Group
 from nccl_logscan.recorder.values import LARGEST_WORLD, Problems
 
 # A date or a process id is no rank: no job has had a million.
 _RANK = r"[-_.=]?([0-9]{1,7})(?![0-9])"
 _OF_SOMETHING_ELSE = "".join(f"(?<!{word})(?<!{word}[-_.])" for word in ("local", "node", "group", "machine"))
-_AFTER_RANK = re.compile(_OF_SOMETHING_ELSE + "rank" + _RANK, re.IGNORECASE)
-_AFTER_WORD = re.compile("(?:trace|fr|dump|recorder)" + _RANK, re.IGNORECASE)
-_AT_THE_END = re.compile(r"(?<![0-9])([0-9]{1,7})\Z")
-_SUFFIX = re.compile(
+_AFTER_RANK = deferred(_OF_SOMETHING_ELSE + "rank" + _RANK, re.IGNORECASE)
+_AFTER_WORD = deferred("(?:trace|fr|dump|recorder)" + _RANK, re.IGNORECASE)
+_AT_THE_END = deferred(r"(?<![0-9])([0-9]{1,7})\Z")
+_SUFFIX = deferred(
     r"\.(?:gz|gzip|zst|zstd|xz|bz2|json|pkl|pickle|bin|dump|dmp|fr|trace|txt|log|out|bak|old|orig)\Z", re.IGNORECASE
 )
 

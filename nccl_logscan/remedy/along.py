@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.model import Config
 from nccl_logscan.configs.rewriting import Rewriting
+from nccl_logscan.records import replace
 from nccl_logscan.remedy.change import Change, change_of, diff_text
 from nccl_logscan.remedy.circumstances import Circumstances
 from nccl_logscan.remedy.naming import named

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import groupby
 
 from nccl_logscan.catalogue.model import Kind
@@ -12,7 +11,9 @@ from nccl_logscan.configs.edit import Edit, applied
 from nccl_logscan.configs.model import Config
 from nccl_logscan.configs.rewriting import Rewriting
 from nccl_logscan.configs.secrets import shown_diff
+from nccl_logscan.expressions import deferred
 from nccl_logscan.position import Position
+from nccl_logscan.records import dataclass, replace
 from nccl_logscan.remedy.circumstances import Circumstances, Standing, frameworks_of, takes_options_of
 from nccl_logscan.remedy.naming import Named
 from nccl_logscan.remedy.values import UNSET, corrects, is_relative, is_value, target, unmade
@@ -276,9 +277,9 @@ def diff_text(config: Config, edits: Sequence[Edit], may_show: Callable[[str], b
         return None
 
 
-_TIMEDELTA_CALL = re.compile(r"\bdatetime\.timedelta\(")
-_IMPORTS_MODULE = re.compile(rb"^[ \t]*import datetime\b(?! as)", re.MULTILINE)
-_IMPORTS_NAME = re.compile(rb"^[ \t]*from datetime import [^\n]*\btimedelta\b(?! as)", re.MULTILINE)
+_TIMEDELTA_CALL = deferred(r"\bdatetime\.timedelta\(")
+_IMPORTS_MODULE = deferred(rb"^[ \t]*import datetime\b(?! as)", re.MULTILINE)
+_IMPORTS_NAME = deferred(rb"^[ \t]*from datetime import [^\n]*\btimedelta\b(?! as)", re.MULTILINE)
 
 
 def fitted(to: str, config: Config) -> str | None:

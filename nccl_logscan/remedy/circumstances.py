@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 
 from nccl_logscan.catalogue.frameworks import HANDED_ON
@@ -14,8 +12,10 @@ from nccl_logscan.catalogue.versions import lies_between, reads
 from nccl_logscan.configs.model import Config, Form, Placed
 from nccl_logscan.configs.syntax import Syntax
 from nccl_logscan.diagnosis.verdict import Job
+from nccl_logscan.expressions import deferred
+from nccl_logscan.records import dataclass, field
 
-_INDEX = re.compile(r"\[\d*\]")
+_INDEX = deferred(r"\[\d*\]")
 _NETWORKS = {"Libfabric": "efa", "AWS Libfabric": "efa", "Socket": "socket"}
 """What a step's `given` calls the networks that NCCL chose, where their adapters' link layer does not tell."""
 PATHS = frozenset({"ib", "roce", "p2p", *_NETWORKS.values()})

@@ -11,12 +11,13 @@ from collections import defaultdict
 from nccl_logscan.catalogue.load import Catalogue
 from nccl_logscan.configs.model import Config, Form
 from nccl_logscan.diagnosis.verdict import Job
+from nccl_logscan.expressions import deferred
 from nccl_logscan.lint.gate import may_speak
 from nccl_logscan.remedy.circumstances import frameworks_of
 
 _MAPPINGS = frozenset({"yaml", "json", "toml"})
 # Keys that say what to start, as SkyPilot, Determined, AzureML, dstack, MosaicML, Hydra, GitLab and GitHub write them.
-_STARTS = re.compile(
+_STARTS = deferred(
     rb'(?:^[ \t]*(?:-[ \t]+)?|[{,][ \t]*)"?'
     rb"(?:(?:run|commands?|cmd|args|entry_?point|scripts?|containers|containerDefinitions|launcher|program)"
     # A number there counts runs.
@@ -39,7 +40,7 @@ _LAUNCHERS = frozenset(
 )  # fmt: skip
 _LONG = 1 << 15
 """Bytes; no launch script or configuration that people write is much longer."""
-_WORD = re.compile(rb"[A-Za-z_]\w*(?:-\w+)*")
+_WORD = deferred(rb"[A-Za-z_]\w*(?:-\w+)*")
 
 
 def may_set_a_job_up(data: bytes, catalogue: Catalogue) -> bool:

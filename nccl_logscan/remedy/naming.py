@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from nccl_logscan.catalogue.concepts import INTERCHANGEABLE
 from nccl_logscan.catalogue.frameworks import NEAREST_FIRST, OUTERMOST
 from nccl_logscan.catalogue.model import Kind, Option, Reader, Variable
+from nccl_logscan.records import dataclass
 from nccl_logscan.remedy.circumstances import Circumstances, is_advice, takes_options_of
 from nccl_logscan.remedy.values import UNSET, at_least, converted, is_relative, seconds_in
 

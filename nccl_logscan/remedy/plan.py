@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
 from nccl_logscan.catalogue.frameworks import RIVALS
 from nccl_logscan.catalogue.model import Kind
@@ -13,6 +12,8 @@ from nccl_logscan.configs.pins import package_of
 from nccl_logscan.diagnosis.diagnose import facts_of, fill
 from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.diagnosis.verdict import Diagnosis, PlannedStep
+from nccl_logscan.expressions import deferred
+from nccl_logscan.records import dataclass, replace
 from nccl_logscan.remedy.along import changed_along
 from nccl_logscan.remedy.change import Change, change_of
 from nccl_logscan.remedy.circumstances import Circumstances, takes_options_of
@@ -24,7 +25,7 @@ from nccl_logscan.taxonomy import Action
 _STEPS = 24
 _CONSEQUENCES = 3
 _EFFECTS = {"fix": 0, "workaround": 1, "inspect": 2}
-_VERSION_OF = re.compile(r"(?:(vllm|ray|torch|pytorch|nccl)\s+)?v?(\d.*)", re.IGNORECASE)
+_VERSION_OF = deferred(r"(?:(vllm|ray|torch|pytorch|nccl)\s+)?v?(\d.*)", re.IGNORECASE)
 _SUBJECT = {"torch": "pytorch"}
 
 

@@ -6,11 +6,11 @@ A rule writes a value; or `unset`; or how the present value has to change: `half
 
 from __future__ import annotations
 
-import ast
 import re
 
 from nccl_logscan.catalogue.load import catalogue
 from nccl_logscan.catalogue.model import Kind, Option
+from nccl_logscan.expressions import deferred
 
 _AT_LEAST = "at least "
 _AT_MOST = "at most "
@@ -18,8 +18,8 @@ UNSET = "unset"
 """What a rule gives as the value of a setting that is to go."""
 
 _SECONDS = {"milliseconds": 0.001, "ms": 0.001, "seconds": 1.0, "s": 1.0, "minutes": 60.0, "min": 60.0, "hours": 3600.0}
-_TIMEDELTA = re.compile(r"(?:datetime\.)?timedelta\((seconds|minutes|hours|milliseconds)=(\d+(?:\.\d+)?)\)")
-_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_TIMEDELTA = deferred(r"(?:datetime\.)?timedelta\((seconds|minutes|hours|milliseconds)=(\d+(?:\.\d+)?)\)")
+_NUMBER = deferred(r"\d+(?:\.\d+)?")
 
 
 def seconds_in(value: str | None, unit: str | None) -> float | None:
@@ -49,9 +49,13 @@ def is_value(kind: Kind, to: str) -> bool:
     return bool(to) and not re.search(r"\s", to)
 
 
+_ONLY_PARSE = 0x400
+"""`ast.PyCF_ONLY_AST`, without the import."""
+
+
 def _is_expression(text: str) -> bool:
     try:
-        ast.parse(text, mode="eval")
+        compile(text, "value", "eval", _ONLY_PARSE, dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True
@@ -82,9 +86,9 @@ def is_exclusion(value: str) -> bool:
 # --- Values relative to the present one ------------------------------------------------------------------------
 
 _SHARES = {"half": 0.5, "three quarters": 0.75, "double": 2.0}
-_LEAST = re.compile(r"at least (?:\d|datetime\.)")
-_BOUND = re.compile(r"at (?:least|most) (?:\d|datetime\.)")
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s?([kmgt])?i?b?", re.IGNORECASE)
+_LEAST = deferred(r"at least (?:\d|datetime\.)")
+_BOUND = deferred(r"at (?:least|most) (?:\d|datetime\.)")
+_SIZE = deferred(r"(\d+(?:\.\d+)?)\s?([kmgt])?i?b?", re.IGNORECASE)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 _OFF = frozenset({"false", "auto", "none", "null"})
 """A switch so set is off, or follows another one ("auto" of DeepSpeed under transformers): nothing to take out."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
 from nccl_logscan.lines import NO_YEAR
+from nccl_logscan.records import dataclass
 from nccl_logscan.report.view import ReportView, place_of
 
 LANES = 24

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from nccl_logscan.expressions import deferred
 from nccl_logscan.gate import Gate
 from nccl_logscan.position import Span
 
 REDACTED = "[redacted]"
 
 # Every expression is linear: a literal first, then single classes, no nested repeats.
-_TOKENS = re.compile(
+_TOKENS = deferred(
     r"\b(?:"
     r"(?:AKIA|ASIA)[0-9A-Z]{16}"  # AWS access key id
     r"|hf_[A-Za-z0-9]{16,}"  # Hugging Face
@@ -24,23 +24,23 @@ _TOKENS = re.compile(
     r"|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"  # JSON web token
     r")"
 )
-_PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]*")
-_AUTHORIZATION = re.compile(r"(?i)\b(?:bearer|basic)\s{1,4}([A-Za-z0-9+/_.~=-]{12,})")
-_URL_LOGIN = re.compile(r"://[^\s/:@]{0,200}:([^\s/@]{1,400})@")
-_SIGNED_URL = re.compile(
+_PRIVATE_KEY = deferred(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]*")
+_AUTHORIZATION = deferred(r"(?i)\b(?:bearer|basic)\s{1,4}([A-Za-z0-9+/_.~=-]{12,})")
+_URL_LOGIN = deferred(r"://[^\s/:@]{0,200}:([^\s/@]{1,400})@")
+_SIGNED_URL = deferred(
     r"(?i)[?&;](?:x-(?:amz|goog)-(?:signature|credential|security-token)|awsaccesskeyid|signature|sig)=([^&\s\"'<>]+)"
 )
-_PASSWORD = re.compile(
+_PASSWORD = deferred(
     r"(?i)(?:password|passwd|passphrase)(?:[\"']?\s{0,2}[=:]\s{0,2}|\s)(?:\"([^\"]+)\"|'([^']+)'|([^\s,;&\"']+))"
 )
-_NAMED = re.compile(
+_NAMED = deferred(
     r"(?i)(?:secret|api[_-]?key|access[_-]?key|private[_-]?key|credentials?|token)[\"']?\s{0,2}[=:\s]\s{0,2}"
     r"[\"']?([A-Za-z0-9+/_.~=-]{8,})"
 )
 # {name: DB_PASSWORD, value: x} of Kubernetes and ECS, in one line.
 _APART = r"[\"']?\s{0,2},\s{0,2}[\"']?value[\"']?\s{0,2}[=:]\s{0,2}[\"']?"
-_PASSWORD_APART = re.compile(rf"(?i)(?:password|passwd|passphrase){_APART}([^\"',}}\s]+)")
-_NAMED_APART = re.compile(
+_PASSWORD_APART = deferred(rf"(?i)(?:password|passwd|passphrase){_APART}([^\"',}}\s]+)")
+_NAMED_APART = deferred(
     rf"(?i)(?:secret|api[_-]?key|access[_-]?key|private[_-]?key|credentials?|token){_APART}([A-Za-z0-9+/_.~=-]{{8,}})"
 )
 # Most texts hold none of their literals and cost one look for them.
@@ -55,11 +55,11 @@ _MAY_HOLD_A_SECRET = Gate(
     _PASSWORD_APART,
     _NAMED_APART,
 )
-_PASSWORD_NAME = re.compile(r"(?i)password|passwd|passphrase")
-_SECRET_NAME = re.compile(r"(?i)secret|api_?key|access_?key|private_?key|credential|token\b")
+_PASSWORD_NAME = deferred(r"(?i)password|passwd|passphrase")
+_SECRET_NAME = deferred(r"(?i)secret|api_?key|access_?key|private_?key|credential|token\b")
 # The body lines of a PEM block have 64 characters, those of an OpenSSH key 70 (RFC 7468; OpenSSH's PROTOCOL.key).
-_KEY_BODY = re.compile(r"[A-Za-z0-9+/]{64}(?:[A-Za-z0-9+/]{6})?")
-_NUMBER = re.compile(r"[-+0-9.,eE]+")
+_KEY_BODY = deferred(r"[A-Za-z0-9+/]{64}(?:[A-Za-z0-9+/]{6})?")
+_NUMBER = deferred(r"[-+0-9.,eE]+")
 
 
 def redact(text: str) -> str:

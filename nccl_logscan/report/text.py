@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
-from rich.cells import cell_len
-from rich.console import Console
-from rich.text import Text
-
+from nccl_logscan.records import dataclass, replace
+from nccl_logscan.report.plain import PlainText, width_of
 from nccl_logscan.report.view import ReportView, place_of
 from nccl_logscan.report.visible import harmless_to_runners, sentence, visible
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
 
 LINE_LIMIT = 24
 _GUTTER = 10
@@ -66,16 +67,16 @@ class _Row:
             return self
         if self.overflow:
             return None
-        return replace(self, lines=(*self.lines[: room - 1], self.lines[room - 1] + Text(" …"))) if room > 0 else None
+        return replace(self, lines=(*self.lines[: room - 1], self.lines[room - 1] + " …")) if room > 0 else None
 
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """Where rows go: the columns beside the labels, and whether texts are wrapped to them."""
+    """Where rows go: the columns beside the labels, the type of its texts, and the terminal they are wrapped to."""
 
-    console: Console
     columns: int
-    wraps: bool
+    text: type[Text]
+    terminal: Console | None = None
     verbose: bool = False
 
     def few(self, entries: list[Any], most: int) -> list[Any]:
@@ -85,11 +86,11 @@ class _Page:
     def fold(self, text: Text, most: int) -> tuple[Text, ...]:
         """Return the text in at most `most` lines of this page."""
         text.expand_tabs(1)
-        folded = list(text.wrap(self.console, self.columns)) if self.wraps else [text]
+        folded = list(text.wrap(self.terminal, self.columns)) if self.terminal else [text]
         for line in folded:
             line.rstrip()
         if len(folded) > most:
-            folded[most - 1] = folded[most - 1] + Text(" ") + folded[most]
+            folded[most - 1] = folded[most - 1] + self.text(" ") + folded[most]
         for line in folded[:most]:
             line.truncate(self.columns, overflow="ellipsis")
         return tuple(folded[:most])
@@ -108,17 +109,33 @@ def render_text(
     `written_to` names the file of the full report, if one was written. A terminal gets lines of its width; a pipe gets
     each entry on one line, cut at 240 columns. No character of the log can act on the terminal.
     """
+    from rich.text import Text  # noqa: PLC0415 - dear, and only a terminal needs it
+
     width = console.width if console.is_terminal else _PIPED_WIDTH
-    page = _Page(console, max(20, width - _GUTTER - 1), console.is_terminal, verbose)
+    terminal = console if console.is_terminal else None
+    page = _Page(max(20, width - _GUTTER - 1), Text, terminal, verbose)
+    for line in _lines(view, written_to, page, line_limit):
+        console.print(line, soft_wrap=True, highlight=False)
+
+
+def plain_text(
+    view: ReportView, *, written_to: str | None = None, verbose: bool = False, line_limit: int = LINE_LIMIT
+) -> str:
+    """Return what `render_text` prints to a console that is no terminal."""
+    page = _Page(_PIPED_WIDTH - _GUTTER - 1, cast("type[Text]", PlainText), verbose=verbose)
+    return "".join(f"{line.plain}\n" for line in _lines(view, written_to, page, line_limit))
+
+
+def _lines(view: ReportView, written_to: str | None, page: _Page, line_limit: int) -> Iterator[Text]:
     previous = ""
-    for row in _fitting(list(_rows(view, written_to, page)), sys.maxsize if verbose else line_limit):
+    for row in _fitting(list(_rows(view, written_to, page)), sys.maxsize if page.verbose else line_limit):
         for text in row.lines:
             label = "" if row.label == previous else row.label
             previous = row.label
-            line = Text.assemble((label.ljust(_GUTTER), "bold"), text)
+            line = page.text.assemble((label.ljust(_GUTTER), "bold"), text)
             line.rstrip()
             plain = harmless_to_runners(line.plain)
-            console.print(line if plain == line.plain else Text(plain), soft_wrap=True, highlight=False)
+            yield line if plain == line.plain else page.text(plain)
 
 
 def _fitting(rows: list[_Row], line_limit: int) -> list[_Row]:
@@ -134,7 +151,7 @@ def _fitting(rows: list[_Row], line_limit: int) -> list[_Row]:
 def _rows(view: ReportView, written_to: str | None, page: _Page) -> Iterator[_Row]:
     verdict = view["verdict"]
     category = verdict["category"]
-    yield _Row(0, _STATES.get(category, "FAILED"), page.fold(_summary(verdict), 1))
+    yield _Row(0, _STATES.get(category, "FAILED"), page.fold(_summary(verdict, page.text), 1))
     yield from _prose(page, 0, "", [verdict["headline"]], lines=3, style="bold")
     yield from _prose(page, 1, "Where", [where] if (where := _where(verdict["culprit"])) else [])
     yield from _prose(page, 2, "Why", page.few(verdict["reasons"], 3))
@@ -153,16 +170,16 @@ def _rows(view: ReportView, written_to: str | None, page: _Page) -> Iterator[_Ro
         yield from _prose(page, 4, "Read", [_amount(view["coverage"]), *page.few(view["coverage"]["notes"], 2)])
     if written_to is not None:
         # Whole at any width: it is there to be clicked or copied.
-        yield _Row(0, "Report", (Text(visible(written_to)),))
+        yield _Row(0, "Report", (page.text(visible(written_to)),))
 
 
-def _summary(verdict: dict[str, Any]) -> Text:
+def _summary(verdict: dict[str, Any], text: type[Text]) -> Text:
     colour = FAMILY_COLOURS[verdict["family"]]
     if verdict["category"] == "none":
-        return Text("no failure found", style=colour)
+        return text("no failure found", style=colour)
     sure = f"{LEVELS[verdict['level']]}, {verdict['confidence']:.0%}"
     rule = f"  {visible(verdict['rule'])}" if verdict["rule"] else ""
-    return Text.assemble((verdict["category"], f"bold {colour}"), f"  {sure}", (rule, "dim"))
+    return text.assemble((verdict["category"], f"bold {colour}"), f"  {sure}", (rule, "dim"))
 
 
 def _where(culprit: dict[str, Any]) -> str:
@@ -174,27 +191,27 @@ def _where(culprit: dict[str, Any]) -> str:
 
 def _evidence(page: _Page, evidence: list[dict[str, Any]]) -> Iterator[_Row]:
     for number, line in enumerate(evidence):
-        place = Text(visible(place_of(line)), style="cyan")
+        place = page.text(visible(place_of(line)), style="cyan")
         room = page.columns - place.cell_len - 2
-        if number == 0 and room < cell_len(line["text"]):
+        if number == 0 and room < width_of(line["text"]):
             # The decisive line may be long and its file's path too: it gets up to three lines to itself.
-            text = _around(line["text"], line["highlight"], 2 * page.columns - 8)
+            text = _around(page.text, line["text"], line["highlight"], 2 * page.columns - 8)
             yield _Row(1, "Evidence", (*page.fold(place, 1), *page.fold(text, 2)))
             continue
         if room < 2 * page.columns // 3:
-            place = Text(visible(place_of({**line, "file": line["file"].rpartition("/")[2]})), style="cyan")
+            place = page.text(visible(place_of({**line, "file": line["file"].rpartition("/")[2]})), style="cyan")
         if place.cell_len > page.columns // 2:
-            place = Text("…") + place[1 - page.columns // 2 :]
-        text = _around(line["text"], line["highlight"], page.columns - place.cell_len - 2)
-        yield _Row(1 if number == 0 else 2 + number, "Evidence", page.fold(Text.assemble(place, "  ", text), 1))
+            place = page.text("…") + place[1 - page.columns // 2 :]
+        text = _around(page.text, line["text"], line["highlight"], page.columns - place.cell_len - 2)
+        yield _Row(1 if number == 0 else 2 + number, "Evidence", page.fold(page.text.assemble(place, "  ", text), 1))
 
 
-def _around(text: str, highlight: list[int] | None, room: int) -> Text:
+def _around(made: type[Text], text: str, highlight: list[int] | None, room: int) -> Text:
     """Return the part of a line that matched, with as much around it as there is room for."""
     start, end = highlight or [0, 0]
     left = max(0, min(start - room // 4, len(text) - room)) if end > room else 0
     head, mark, tail = text[left:start], text[max(start, left) : end], text[end : left + 2 * room]
-    shown = Text.assemble("…" if left else "", visible(head), (visible(mark), "bold"), visible(tail))
+    shown = made.assemble("…" if left else "", visible(head), (visible(mark), "bold"), visible(tail))
     shown.expand_tabs(1)
     shown.truncate(room, overflow="ellipsis")
     return shown
@@ -206,14 +223,16 @@ def _steps(page: _Page, steps: list[dict[str, Any]]) -> Iterator[_Row]:
         by = _by(step)
         yield from _prose(page, rank, "Do", [f"{number}. {step['title']}{by}"])
         if change := _change(step):
-            yield _Row(rank, "Do", page.fold(Text(f"   {visible(change)}", style="bold"), 20 if page.verbose else 1))
+            yield _Row(
+                rank, "Do", page.fold(page.text(f"   {visible(change)}", style="bold"), 20 if page.verbose else 1)
+            )
         if page.verbose and step["diff"]:
-            lines = (Text(f"   {visible(line)}") for line in step["diff"].splitlines())
+            lines = (page.text(f"   {visible(line)}") for line in step["diff"].splitlines())
             yield _Row(5, "Do", tuple(lines))
         for command in page.few((step["command"] or "").splitlines(), 2):
-            text = Text(f"   $ {visible(command)}", style="bold")
+            text = page.text(f"   $ {visible(command)}", style="bold")
             # Whole or not at all: half a command is worse than none. The terminal breaks it, so that it copies whole.
-            overflow = (_GUTTER + text.cell_len) // page.console.width if page.wraps else 0
+            overflow = (_GUTTER + text.cell_len) // page.terminal.width if page.terminal else 0
             if overflow <= _COMMAND_LINES:
                 yield _Row(rank, "Do", (text,), overflow)
 
@@ -254,7 +273,7 @@ def _prose(
 ) -> Iterator[_Row]:
     """Yield each sentence as a row of at most `lines` lines; the later, the less it weighs."""
     for number, said in enumerate(sentences):
-        text = Text(harmless_to_runners(visible(said.strip())), style=style)
+        text = page.text(harmless_to_runners(visible(said.strip())), style=style)
         yield _Row(rank + min(number, 2) * 2, label, page.fold(text, 20 if page.verbose else lines))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
@@ -27,6 +26,7 @@ from nccl_logscan.diagnosis.verdict import (
     TimelineEntry,
     UnclaimedGroup,
 )
+from nccl_logscan.expressions import deferred
 from nccl_logscan.position import Instant, Position
 from nccl_logscan.report.redact import redact, redact_marked, redact_value
 from nccl_logscan.rulebook.rule import Rule
@@ -58,7 +58,7 @@ NAMES_LIMIT = 256
 _STEP_KINDS = frozenset(kind.value for kind in Kind)
 
 # File names that are not UTF-8 hold them (os.fsdecode); no encoding takes them.
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_LONE_SURROGATE = deferred("[\ud800-\udfff]")
 _IMPORTANCE = {Role.CAUSE: 0, Role.SYMPTOM: 1, Role.ECHO: 2, Role.CONTEXT: 3, Role.BENIGN: 4}
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 
+from nccl_logscan.expressions import deferred
+
 # C0, DEL and C1 controls; bidirectional marks, embeddings and isolates; zero-width characters; line and paragraph
 # separators; interlinear and tag characters; surrogates (file names that are not UTF-8).
-_ACTING = re.compile(
+_ACTING = deferred(
     "[\x00-\x08\x0a-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f]"
 )
-_ACTING_IN_LINES = re.compile(_ACTING.pattern.replace("\x0a-\x1f", "\x0b-\x1f"))
+_ACTING_IN_LINES = deferred(_ACTING.pattern.replace("\x0a-\x1f", "\x0b-\x1f"))
 # GitHub's runner takes a line that begins with `::name` and a line that holds `##[` for a command to itself.
-_RUNNER_COMMAND = re.compile(r"(?<!\S)::(?=[A-Za-z])|##(?=\[)")
+_RUNNER_COMMAND = deferred(r"(?<!\S)::(?=[A-Za-z])|##(?=\[)")
 
 
 def visible(text: str) -> str:
@@ -40,6 +42,18 @@ def harmless_to_runners(text: str) -> str:
 def json_harmless_to_runners(document: str) -> str:
     """Return JSON that means the same and holds no `##[`; a line of JSON does not begin with `::`."""
     return document.replace("##[", "#\\u0023[")
+
+
+def json_visible(lines: bytes) -> bytes:
+    """Return lines of JSON that mean the same, in which every acting character is escaped."""
+    if lines.isascii() and b"\x7f" not in lines:
+        return lines
+    return _ACTING_IN_LINES.sub(_escaped, lines.decode()).encode()
+
+
+def _escaped(match: re.Match[str]) -> str:
+    units = match[0].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
 
 
 def _spelled(match: re.Match[str]) -> str:

@@ -6,14 +6,18 @@ import errno
 import os
 import signal
 import stat
-import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from nccl_logscan.errors import OutputError
 
 REPORT = "the report"
+EVENTS = "the events"
+_SAID_BY_OUTPUT = frozenset({REPORT, EVENTS})
+"""What `--output` gives the place of."""
 _HINTS = {
     errno.ENOSPC: "free some space there, or choose another place with --output",
     errno.EDQUOT: "the quota there is used up; choose another place with --output",
@@ -36,25 +40,55 @@ def write_atomically(path: Path, content: str | bytes, *, what: str = REPORT) ->
     """
     encoded = content.encode("utf-8") if isinstance(content, str) else content
     try:
-        target = path.resolve()
-        if target.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        target = _target_of(path)
         if target.exists() and not target.is_file():
             # A pipe or /dev/stdout: nothing to replace.
             target.write_bytes(encoded)
             return
-        with _termination_waits():
-            _replace(target, encoded)
+        with _termination_waits(), _part_of(target) as part:
+            part.write(encoded)
     except (OSError, RuntimeError, ValueError) as problem:
         raise _output_error(path, problem, what) from problem
 
 
-def _replace(target: Path, content: bytes) -> None:
+@contextmanager
+def written_whole(path: Path, *, what: str = REPORT) -> Iterator[BinaryIO]:
+    """Give a file to write to, which takes its place at `path` when the block ends and is gone if the block raises.
+
+    As `write_atomically`, for content that is too long to be held. An OSError of the block is an OutputError. SIGTERM
+    and SIGHUP interrupt the block as Ctrl-C does.
+    """
+    try:
+        target = _target_of(path)
+    except (OSError, RuntimeError, ValueError) as problem:
+        raise _output_error(path, problem, what) from problem
+    try:
+        with _termination_interrupts():
+            if target.exists() and not target.is_file():
+                with target.open("wb") as stream:
+                    yield stream
+                return
+            with _part_of(target) as part:
+                yield part
+    except OSError as problem:
+        raise _output_error(path, problem, what) from problem
+
+
+def _target_of(path: Path) -> Path:
+    target = path.resolve()
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    return target
+
+
+@contextmanager
+def _part_of(target: Path) -> Iterator[BinaryIO]:
+    """Give a new file beside the target that is renamed over it at the end."""
     mode = _mode_for(target)
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", suffix=".part", dir=target.parent)
+    descriptor, name = _new_part(target)
     try:
         with os.fdopen(descriptor, "wb") as part:
-            part.write(content)
+            yield part
             part.flush()
             os.fchmod(part.fileno(), mode)
             os.fsync(part.fileno())
@@ -67,6 +101,15 @@ def _replace(target: Path, content: bytes) -> None:
     _sync_folder(target.parent)
 
 
+def _new_part(target: Path) -> tuple[int, str]:
+    """Make a file beside the target that nobody else has open, and return its descriptor and path.
+
+    What `tempfile.mkstemp` does, which takes 2 ms to import.
+    """
+    name = str(target.parent / f".{target.name[:100]}.{os.urandom(8).hex()}.part")
+    return os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600), name
+
+
 @contextmanager
 def _termination_waits() -> Iterator[None]:
     """Put off the signals that would end the program without a chance to take the part away."""
@@ -75,6 +118,20 @@ def _termination_waits() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, earlier)
+
+
+@contextmanager
+def _termination_interrupts() -> Iterator[None]:
+    """Turn the signals that would end the program on the spot into an interrupt, which takes the part away."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    earlier = {number: signal.signal(number, signal.default_int_handler) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in earlier.items():
+            signal.signal(number, handler)
 
 
 def _mode_for(target: Path) -> int:
@@ -101,5 +158,5 @@ def _sync_folder(folder: Path) -> None:
 def _output_error(path: Path, problem: Exception, what: str) -> OutputError:
     number = problem.errno if isinstance(problem, OSError) else None
     reason = os.strerror(number).lower() if number else str(problem).lower()
-    hint = _HINTS.get(number or 0, "choose another place with --output") if what == REPORT else None
+    hint = _HINTS.get(number or 0, "choose another place with --output") if what in _SAID_BY_OUTPUT else None
     return OutputError(f"cannot write {what} to {path}: {reason}", hint=hint)

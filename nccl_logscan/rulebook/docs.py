@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from nccl_logscan.expressions import deferred
 from nccl_logscan.rulebook.rule import GROUP, Matcher, Nearby, Rule, Step, Test, Wording, members_of
 from nccl_logscan.taxonomy import Category, Role
 
 MADE_BY = "<!-- Made by `nccl-logscan rules docs`; edit the rules instead. -->"
 
-_MARKUP = re.compile(r"[\\*\[\]<>&|#~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
-_BACKTICKS = re.compile(r"`+")
+_MARKUP = deferred(r"[\\*\[\]<>&|#~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+_BACKTICKS = deferred(r"`+")
 
 
 def pages(rules: Iterable[Rule]) -> Mapping[str, str]:

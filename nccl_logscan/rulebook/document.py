@@ -10,7 +10,6 @@ import re
 import types
 import typing
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
@@ -28,17 +27,19 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import ErrorDetails, PydanticCustomError, core_schema
 
 from nccl_logscan.events.model import EVENT_TYPES
+from nccl_logscan.expressions import deferred
+from nccl_logscan.records import dataclass
 from nccl_logscan.rulebook.expression import fault_of
 from nccl_logscan.rulebook.located import Path
 from nccl_logscan.rulebook.placeholders import braces_fault
 from nccl_logscan.rulebook.rule import GROUP
 from nccl_logscan.taxonomy import Action, Role, Severity
 
-_ID = re.compile(r"[a-z0-9_]+/[a-z0-9]+(?:-[a-z0-9]+)*")
-_GLOB = re.compile(r"[a-z0-9_*?-]+/[a-z0-9*?-]+")
-_GROUP = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
-_VERSIONS = re.compile(r"(?:>=|<=|==|<|>)\d+(?:\.\d+)*(?:\s*,\s*(?:>=|<=|==|<|>)\d+(?:\.\d+)*)*")
-_URL = re.compile(r"https?://[^\s]+")
+_ID = deferred(r"[a-z0-9_]+/[a-z0-9]+(?:-[a-z0-9]+)*")
+_GLOB = deferred(r"[a-z0-9_*?-]+/[a-z0-9*?-]+")
+_GROUP = deferred(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
+_VERSIONS = deferred(r"(?:>=|<=|==|<|>)\d+(?:\.\d+)*(?:\s*,\s*(?:>=|<=|==|<|>)\d+(?:\.\d+)*)*")
+_URL = deferred(r"https?://[^\s]+")
 
 
 def closest(word: str, known: Iterable[str]) -> str:

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from re import _constants as codes  # type: ignore[attr-defined] # typeshed has it not; it is in 3.11 to 3.14
 from typing import Any
 
 import regex
 
+from nccl_logscan.expressions import deferred
 from nccl_logscan.literals import parse
+from nccl_logscan.records import dataclass
 
 _MANY = 16
 """A repeat that may go on at least this often counts as unbounded."""
 
 _REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT)
-_LOOSE_BRACE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|(?P<counted>\{\d*,?\d*\})|(?P<loose>\{)", re.DOTALL)
+_LOOSE_BRACE = deferred(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|(?P<counted>\{\d*,?\d*\})|(?P<loose>\{)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

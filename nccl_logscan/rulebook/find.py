@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 from nccl_logscan.errors import InputError, Problem
+from nccl_logscan.records import dataclass
 
-Folder = Path | Traversable
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+Folder: TypeAlias = "Path | Traversable"
 
 MAX_BYTES = 1_048_576
 """No rule is near so long; what a site's folder holds is not trusted."""
@@ -69,6 +71,8 @@ def _label(folder: Folder) -> str:
 
 def digest_of(sources: Iterable[RuleSource]) -> str:
     """Return the sha256 (hex) over ids and contents, whatever the order of `sources`."""
+    import hashlib  # noqa: PLC0415 - loads OpenSSL, and a scan with the built-in rules can do without
+
     digest = hashlib.sha256()
     for source in sorted(sources, key=lambda source: (source.expected_id, source.name)):
         digest.update(f"{source.expected_id}\0{len(source.content)}\0".encode())

@@ -6,11 +6,11 @@ Examples are run by `nccl_logscan/selfcheck.py`; here nothing is scanned.
 from __future__ import annotations
 
 import fnmatch
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from nccl_logscan.errors import Problem
+from nccl_logscan.expressions import deferred
 from nccl_logscan.literals import parse
 from nccl_logscan.rulebook.document import closest
 from nccl_logscan.rulebook.expression import danger_of
@@ -25,7 +25,7 @@ _BROAD = frozenset({"nccl.warn", "nccl.info", "nccl.last-error", "log.text", "py
 
 
 # `<host>` in a command, which a shell reads as an input from `host`; `<(program)` and `<<EOF` are meant.
-_STAND_IN = re.compile(r"(?<!<)<[A-Za-z][\w ./-]*>")
+_STAND_IN = deferred(r"(?<!<)<[A-Za-z][\w ./-]*>")
 
 
 def lint(

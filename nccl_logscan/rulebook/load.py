@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 
 from nccl_logscan.errors import Problem, RulebookError
 from nccl_logscan.rulebook.compiled import COMPILED, rulebook_from
 from nccl_logscan.rulebook.find import Folder, digest_of, find_rules
 from nccl_logscan.rulebook.rule import Rulebook
-from nccl_logscan.rulebook.where import builtin_rules
+from nccl_logscan.rulebook.where import INSTALLED, builtin_rules
 
 
 def load_rulebook(folders: Sequence[Folder]) -> Rulebook:
@@ -32,10 +34,26 @@ def builtin_rulebook() -> Rulebook:
     folder = builtin_rules()
     compiled = folder / COMPILED
     if compiled.is_file():
-        rulebook = rulebook_from(compiled.read_text("utf-8"))
-        if rulebook is not None and rulebook.digest == _digest_of_files(folder):
+        rulebook = rulebook_from(compiled.read_bytes())
+        if rulebook is not None and (_is_untouched(folder) or rulebook.digest == _digest_of_files(folder)):
             return rulebook
     return load_rulebook([folder])
+
+
+def _is_untouched(folder: Folder) -> bool:
+    """Tell without reading them that no rule file is younger than the compiled form: it was written last.
+
+    An installed program's files are not edited. In a checkout a file that was written, or taken out of a category's
+    folder, shows by a time; Git sets times in the order of names, in which the compiled form comes last.
+    """
+    if folder.name == INSTALLED:
+        return True
+    if not isinstance(folder, Path):
+        return False
+    compiled = (folder / COMPILED).stat().st_mtime_ns
+    categories = [entry for entry in os.scandir(folder) if entry.is_dir()]
+    files = [entry for category in categories for entry in os.scandir(category.path)]
+    return all(entry.stat().st_mtime_ns < compiled for entry in (*categories, *files))
 
 
 def _digest_of_files(folder: Folder) -> str:

@@ -7,14 +7,14 @@ decimals, `true`, `false` and `null`; all else (`on`, `no`, `012`, dates) stays 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
 
 from nccl_logscan.errors import Problem
+from nccl_logscan.expressions import deferred
+from nccl_logscan.records import dataclass, field
 
 MAX_CHARACTERS = 262_144
 MAX_DEPTH = 16
@@ -23,8 +23,8 @@ Path = tuple[str | int, ...]
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _CONSTANTS = {"true": True, "false": False, "null": None, "": None, "~": None}
-_INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,17})")
-_DECIMAL = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]+(?:[eE][-+]?[0-9]{1,3})?|[eE][-+]?[0-9]{1,3})")
+_INTEGER = deferred(r"[-+]?(?:0|[1-9][0-9]{0,17})")
+_DECIMAL = deferred(r"[-+]?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]+(?:[eE][-+]?[0-9]{1,3})?|[eE][-+]?[0-9]{1,3})")
 
 
 @dataclass(frozen=True, slots=True)

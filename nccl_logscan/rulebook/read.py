@@ -5,13 +5,14 @@ from __future__ import annotations
 import types
 import typing
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any
 
 from nccl_logscan.errors import Problem
 from nccl_logscan.events.model import EVENT_TYPES
 from nccl_logscan.literals import required_literals
+from nccl_logscan.records import dataclass, replace
 from nccl_logscan.rulebook.document import (
     ConditionDocument,
     FollowDocument,

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
 
-import regex
-
+from nccl_logscan.kept import keep, recall
+from nccl_logscan.records import dataclass, field
 from nccl_logscan.taxonomy import Action, Category, Role, Severity
+
+if TYPE_CHECKING:
+    import regex
 
 GROUP = "group:"
 """How an entry of `explains` begins that names a group rather than an id or a glob."""
@@ -23,6 +27,23 @@ class _Working:
 
     compiled: regex.Pattern[str] | None = None
     stalls: int = 0
+
+
+def _compiled(expression: str) -> regex.Pattern[str]:
+    """Return an expression as an earlier run compiled it, or compile it."""
+    import regex  # noqa: PLC0415 - a scan without a failure can do without
+
+    key = ("regex", expression)
+    known = recall(key)
+    if known is not None:
+        with suppress(regex.error, RuntimeError, TypeError, ValueError):
+            made: regex.Pattern[str] = regex._regex.compile(*known)  # type: ignore[attr-defined] # what its pickle calls
+            return made
+    made = regex.compile(expression)
+    form = getattr(made, "_pickled_data", None)
+    if form is not None:
+        keep(key, form)
+    return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +88,7 @@ class Pattern:
         working = self._working
         compiled = working.compiled
         if compiled is None:
-            compiled = working.compiled = regex.compile(self.text)
+            compiled = working.compiled = _compiled(self.text)
         if working.stalls >= STALLS_ALLOWED:
             return None
         try:
@@ -224,24 +245,69 @@ def members_of(rules: Iterable[Rule]) -> Mapping[str, tuple[str, ...]]:
     return {group: tuple(ids) for group, ids in members.items()}
 
 
+class Asking(NamedTuple):
+    """What must be known of a rule before a line is seen: which events it asks for, and in which words.
+
+    `literals`, in lower case, are those of which a message of its holds one (none: any message may be meant); with
+    `folded`, a message that is not ASCII may be meant without them. `near` holds (kind, whose) of the events that the
+    rule wants to see beside its own, or not to see behind it.
+    """
+
+    rule: str
+    events: tuple[str, ...]
+    literals: tuple[str, ...]
+    folded: bool
+    detector: str | None
+    near: tuple[tuple[str, ...], ...]
+
+
+def asking_of(rule: Rule) -> Asking:
+    """Return what must be known of a rule."""
+    match = rule.match
+    patterns = [wording.pattern for wording in match.wordings]
+    literals = {text.lower() for pattern in patterns for text in pattern.literals}
+    if not all(pattern.literals for pattern in patterns):
+        literals = set()
+    folded = bool(literals) and any(pattern.folded for pattern in patterns)
+    near = {(kind, one.same): None for one in (*match.near, *match.not_followed_by) for kind in one.events}
+    return Asking(rule.id, match.events, tuple(sorted(literals)), folded, match.detector, tuple(near))
+
+
 @dataclass(frozen=True, slots=True)
 class Rulebook:
-    """Every rule, by id in sorted order, and a digest over the files they came from (sha256, hex)."""
+    """Every rule, by id in sorted order, and a digest over the files they came from (sha256, hex).
+
+    The built-in rules are made one by one when they are asked for, so a scan asks for those alone that it needs.
+    """
 
     rules: Mapping[str, Rule]
     digest: str
+    _asking: list[Asking] = field(default_factory=list, init=False, repr=False, compare=False)
+
+    def asking(self) -> Sequence[Asking]:
+        """Return what must be known of every rule, in their order."""
+        if not self._asking:
+            known = getattr(self.rules, "asking", None)
+            self._asking.extend(map(asking_of, self.rules.values()) if known is None else known)
+        return self._asking
+
+    def detected_by(self, detector: str) -> Rule | None:
+        """Return the rule for what a detector finds."""
+        name = next((one.rule for one in self.asking() if one.detector == detector), None)
+        return None if name is None else self.rules[name]
 
     def stalled(self) -> tuple[tuple[str, str], ...]:
         """Return (rule id, expression) of every pattern that ran out of time, so that a report can say so."""
         return tuple(
-            (rule.id, pattern.text)
-            for rule in self.rules.values()
-            for pattern in rule.match.patterns()
-            if pattern.stalls
+            (rule.id, pattern.text) for rule in self._used() for pattern in rule.match.patterns() if pattern.stalls
         )
 
     def rearm(self) -> None:
         """Forget what ran out of time in an earlier scan."""
-        for rule in self.rules.values():
+        for rule in self._used():
             for pattern in rule.match.patterns():
                 pattern.rearm()
+
+    def _used(self) -> Sequence[Rule]:
+        used: Callable[[], Iterable[Rule]] = getattr(self.rules, "used", self.rules.values)
+        return sorted(used(), key=lambda rule: rule.id)

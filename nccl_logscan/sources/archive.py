@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Protocol
 
-from nccl_logscan.sources.compressed import PIECE, EarlyEnd
+from nccl_logscan.sources.ends import PIECE, EarlyEnd
 
 _BLOCK = 512
 _NAME_LIMIT = 1 << 16

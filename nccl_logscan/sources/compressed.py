@@ -5,142 +5,69 @@ Output comes in pieces of bounded size whatever the input claims, and stops with
 
 from __future__ import annotations
 
-import bz2
-import lzma
-import zlib
 from collections.abc import Iterable, Iterator
-from typing import Protocol
 
-import zstandard
-
+from nccl_logscan.sources.ends import PIECE, EarlyEnd, outgrown
+from nccl_logscan.sources.feed import Feed
+from nccl_logscan.sources.frames import Cutter, Frame, cutter_of
+from nccl_logscan.sources.in_order import FramesInOrder
 from nccl_logscan.sources.limits import Limits
-
-PIECE = 1 << 20
-"""The most bytes that one step of a decompressor gives, but for zstd (see there)."""
-
-# A zstd block of 4 bytes can stand for 128 KiB, and its decompressor knows no bound on what one call returns, so it is
-# fed little at a time: 1 KiB gives at most 32 MiB.
-_ZSTD_FEED = 1 << 10
+from nccl_logscan.sources.streams import ReadStream, stream_reader
 
 
-class EarlyEnd(Exception):  # noqa: N818 - an end with a reason, not a mistake of ours
-    """The input cannot be read on; the text says why, as a clause that follows the input's name."""
-
-
-class _Stream(Protocol):
-    """One compressed stream, as bz2 and lzma model it."""
-
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def needs_input(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, max_length: int) -> bytes: ...
-
-
-class _Gzip:
-    """A gzip member with the interface of `bz2.BZ2Decompressor`."""
-
-    def __init__(self) -> None:
-        self._inflate = zlib.decompressobj(wbits=31)
-
-    @property
-    def eof(self) -> bool:
-        return self._inflate.eof
-
-    @property
-    def needs_input(self) -> bool:
-        return not self._inflate.unconsumed_tail
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._inflate.unused_data
-
-    def decompress(self, data: bytes, max_length: int) -> bytes:
-        return self._inflate.decompress(self._inflate.unconsumed_tail + data, max_length)
-
-
-class _Zstd:
-    """A zstd frame with the interface of `bz2.BZ2Decompressor`; one step gives at most 32 MiB."""
-
-    def __init__(self, limits: Limits) -> None:
-        self._frame = zstandard.ZstdDecompressor(max_window_size=limits.window_bytes).decompressobj()
-        self._waiting = b""
-
-    @property
-    def eof(self) -> bool:
-        return self._frame.eof
-
-    @property
-    def needs_input(self) -> bool:
-        return not self._waiting
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._frame.unused_data + self._waiting
-
-    def decompress(self, data: bytes, max_length: int) -> bytes:  # noqa: ARG002 - the frame takes no bound
-        waiting = self._waiting + data
-        self._waiting = waiting[_ZSTD_FEED:]
-        return self._frame.decompress(waiting[:_ZSTD_FEED])
-
-
-_MAGICS = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd", "xz": b"\xfd7zXZ\x00", "bz2": b"BZh"}
-_SKIPPABLE_ZSTD = b"\x2a\x4d\x18"
-
-
-def compression_of(head: bytes) -> str | None:
-    """Return gzip, zstd, xz or bz2 by the first bytes of an input; None if it is none of them."""
-    for name, magic in _MAGICS.items():
-        if head.startswith(magic):
-            return name
-    if head[1:4] == _SKIPPABLE_ZSTD and 0x50 <= head[0] <= 0x5F:
-        return "zstd"
-    return None
-
-
-def _open_stream(name: str, limits: Limits) -> _Stream:
-    if name == "gzip":
-        return _Gzip()
-    if name == "zstd":
-        return _Zstd(limits)
-    if name == "xz":
-        return lzma.LZMADecompressor(memlimit=limits.window_bytes)
-    return bz2.BZ2Decompressor()
-
-
-def decompress(name: str, blocks: Iterable[bytes], limits: Limits) -> Iterator[bytes]:
+def decompress(name: str, blocks: Iterable[bytes], limits: Limits, *, is_live: bool = True) -> Iterator[bytes]:
     """Yield the decompressed bytes of `blocks`.
+
+    What can be unpacked is given at once where the input `is_live`, as a pipe is. Of others frames are unpacked side
+    by side where the format has them, so that whole frames are waited for.
 
     Raises EarlyEnd where the input is cut off, damaged, or grows beyond `limits`; what came before it was yielded.
     """
-    stream = _open_stream(name, limits)
-    taken = given = 0
-    begun = False
-    for block in blocks:
-        taken += len(block)
-        waiting = block
-        while waiting or not (stream.needs_input or stream.eof):
-            if stream.eof:
-                # Streams may follow one another, with zeros between them as padding.
-                waiting = waiting.lstrip(b"\0")
-                stream, begun = _open_stream(name, limits), False
-                continue
-            begun = begun or bool(waiting)
-            piece = _step(name, stream, waiting)
-            waiting = stream.unused_data if stream.eof else b""
-            given += len(piece)
-            if piece:
-                yield piece
-            if given > limits.decoded_floor and given > limits.ratio * taken:
-                raise EarlyEnd(f"grows to more than {limits.ratio} times its size and was read up to that")
-    if begun and not stream.eof:
-        raise EarlyEnd(f"ends in the middle of its {name} data; what it holds was read")
+    feed = Feed(blocks)
+    read = stream_reader(name, limits, is_live=is_live)
+    cut = None if is_live else cutter_of(name)
+    given = 0
+    for piece in _streams(feed, read) if cut is None else _frames(feed, read, cut, FramesInOrder(name, limits)):
+        given += len(piece)
+        yield piece
+        if given > limits.decoded_floor and given > limits.ratio * feed.taken:
+            raise outgrown(limits.ratio)
 
 
-def _step(name: str, stream: _Stream, waiting: bytes) -> bytes:
+def _streams(feed: Feed, read: ReadStream) -> Iterator[bytes]:
+    # Streams may follow one another, with zeros between them as padding.
+    while feed.skip_zeros():
+        yield from read(feed)
+
+
+def _frames(feed: Feed, read: ReadStream, cut: Cutter, frames: FramesInOrder) -> Iterator[bytes]:
     try:
-        return stream.decompress(waiting, PIECE)
-    except (zlib.error, lzma.LZMAError, OSError, ValueError, zstandard.ZstdError) as error:
-        raise EarlyEnd(f"has damaged {name} data ({error}); what came before it was read") from error
+        while feed.look(1):
+            batch, end = _batch(cut, feed)
+            yield from frames.add(batch)
+            if end is not None:
+                yield from frames.rest()
+                raise end
+            if batch:
+                continue
+            if feed.look(1) == b"\0":
+                feed.skip_zeros()
+            elif feed.look(1):
+                yield from frames.rest()
+                yield from read(feed)
+        yield from frames.rest()
+    finally:
+        frames.close()
+
+
+def _batch(cut: Cutter, feed: Feed) -> tuple[list[Frame], EarlyEnd | None]:
+    """Return the next frames, which give a piece together, and what keeps the feed from being read on, if so."""
+    batch: list[Frame] = []
+    size = 0
+    try:
+        while size < PIECE and (frame := cut(feed)):
+            batch.append(frame)
+            size += max(frame.size, len(frame.packed))
+    except EarlyEnd as end:
+        return batch, end
+    return batch, None

@@ -12,15 +12,18 @@ from pathlib import Path
 from typing import BinaryIO
 
 from nccl_logscan.errors import InputError
+from nccl_logscan.sources.ahead import Blocks
 from nccl_logscan.sources.archive import (
     looks_like_tar,
     looks_like_zip,
 )
-from nccl_logscan.sources.compressed import PIECE, compression_of
-from nccl_logscan.sources.kind import kind_of
+from nccl_logscan.sources.ends import PIECE
+from nccl_logscan.sources.kind import Kind, kind_of
 from nccl_logscan.sources.limits import Limits
+from nccl_logscan.sources.magics import compression_of
 from nccl_logscan.sources.members import tar_sources, zip_sources
-from nccl_logscan.sources.source import DEFAULTS, SAMPLE, Blocks, Source, peeked, reason_of, unpacked
+from nccl_logscan.sources.source import DEFAULTS, SAMPLE, Source, peeked, reason_of, unpacked
+from nccl_logscan.sources.text import is_utf8_text
 
 STDIN = "-"
 
@@ -183,11 +186,15 @@ def _sources_of(path: Path, name: str, limits: Limits) -> list[Source]:
         _, head = peeked(unpacked(blocks(lambda _: None), limits))
     if looks_like_tar(head):
         return tar_sources(blocks, name, limits)
-    return [Source(name, blocks, limits=limits, size=state.st_size, kind=kind_of(head, name))]
+    kind = kind_of(head, name)
+    is_plain = compression_of(start) is None and kind is not Kind.FLIGHT_RECORDER and is_utf8_text(head)
+    return [
+        Source(name, blocks, limits=limits, size=state.st_size, kind=kind, path=path if is_plain else None),
+    ]
 
 
 def _stream_sources(file: BinaryIO, limits: Limits, name: str = STDIN) -> list[Source]:
-    return [Source(name, _stream_blocks(file), limits=limits, size=None)]
+    return [Source(name, _stream_blocks(file), limits=limits, size=None, is_live=True)]
 
 
 def _unreadable(name: str, error: OSError) -> InputError:

@@ -6,16 +6,17 @@ import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from nccl_logscan.sources.ahead import Blocks
 from nccl_logscan.sources.archive import (
     Member,
     TarReader,
     read_zip_member,
     zip_members,
 )
-from nccl_logscan.sources.compressed import PIECE, EarlyEnd
+from nccl_logscan.sources.ends import PIECE, EarlyEnd
 from nccl_logscan.sources.kind import Kind, kind_of
 from nccl_logscan.sources.limits import Limits
-from nccl_logscan.sources.source import Blocks, Source, peeked, raising, unpacked
+from nccl_logscan.sources.source import Source, peeked, raising, unpacked
 
 
 class _Archive:

@@ -35,6 +35,11 @@ def is_binary(head: bytes) -> bool:
     return sample.decode("utf-8", "replace").count("\ufffd") * 3 > len(sample)
 
 
+def is_utf8_text(head: bytes) -> bool:
+    """Tell by an input's first bytes whether it is text that is read as it is, without transcoding."""
+    return head[:2] not in _UTF16_BOMS and not is_binary(head)
+
+
 def as_utf8(blocks: Iterable[bytes]) -> Iterator[bytes]:
     """Yield UTF-8: UTF-16 with a byte order mark is transcoded, everything else passes as it is."""
     iterator = iter(blocks)
@@ -161,8 +166,14 @@ class LineCutter:
             self._offset = offset
             yield RawLine(at, text[:-1] if ends_in_cr and text.endswith("\r") else text)
 
+    def line_at(self, at: Position, part: bytes) -> RawLine:
+        """Return a line whose bytes lie elsewhere than at the end of what was fed; it is not counted in `lines`."""
+        return self._decoded_one(at, part)
+
     def _one(self, part: bytes) -> RawLine:
-        at = self._place(len(part))
+        return self._decoded_one(self._place(len(part)), part)
+
+    def _decoded_one(self, at: Position, part: bytes) -> RawLine:
         nuls = 0
         if b"\0" in part:
             kept = part.translate(None, b"\0")

@@ -251,7 +251,7 @@ def test_a_defect_of_ours_is_told_as_one_and_asks_for_a_report(run, failed, monk
     def broken(*_, **__):
         raise KeyError("rank")
 
-    monkeypatch.setattr("nccl_logscan.cli.scan.build_view", broken)
+    monkeypatch.setattr("nccl_logscan.cli.scanning.build_view", broken)
 
     told = run(failed)
 
@@ -265,7 +265,7 @@ def test_a_defect_shows_its_traceback_to_those_who_ask(monkeypatch, failed):
     def broken(*_, **__):
         raise KeyError("rank")
 
-    monkeypatch.setattr("nccl_logscan.cli.scan.build_view", broken)
+    monkeypatch.setattr("nccl_logscan.cli.scanning.build_view", broken)
     monkeypatch.setenv("NCCL_LOGSCAN_TRACEBACK", "1")
 
     with pytest.raises(KeyError):

@@ -6,8 +6,8 @@ import re
 from datetime import datetime
 
 import pytest
-from conftest import CASES
 from growing import append
+from scripted import CASES
 
 from nccl_logscan.pipeline import Options, scan
 

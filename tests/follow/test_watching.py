@@ -11,10 +11,10 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from conftest import CASES, ScriptedClock
 from growing import DIED, EXIT, FINISHED, RESTART, append, step
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scripted import CASES, ScriptedClock
 
 from nccl_logscan.errors import InputError
 from nccl_logscan.follow import Watch, follow, process

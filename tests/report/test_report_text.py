@@ -5,9 +5,13 @@ import io
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
+from rich.text import Text
 
-from nccl_logscan.report.text import render_text
+from nccl_logscan.report.plain import PlainText
+from nccl_logscan.report.text import plain_text, render_text
 from nccl_logscan.report.view import build_view
 from nccl_logscan.report.visible import sentence
 
@@ -146,3 +150,24 @@ def test_the_diff_is_printed_where_all_is_wanted(sample_result):
 )
 def test_a_clause_becomes_a_sentence(clause, expected):
     assert sentence(clause) == expected
+
+
+@pytest.mark.parametrize("name", ["sample_result", "healthy_result", "unknown_result", "hostile_result"])
+@pytest.mark.parametrize("verbose", [False, True])
+def test_what_is_piped_is_what_rich_prints_where_there_is_no_terminal(request, name, verbose):
+    view = build_view(request.getfixturevalue(name))
+    file = io.StringIO()
+    console = Console(file=file, highlight=False, color_system=None, force_terminal=False)
+    render_text(view, console, written_to="reports/a.html", verbose=verbose)
+
+    assert plain_text(view, written_to="reports/a.html", verbose=verbose) == file.getvalue()
+
+
+@given(st.text(alphabet=st.sampled_from("a é·…→\u2013\t火\u0301\xad\x1b🙂"), max_size=30), st.integers(2, 30))
+def test_a_text_is_as_wide_as_rich_says_and_cut_where_rich_cuts(text, columns):
+    own, other = PlainText(text), Text(text)
+    other.plain = text
+    assert own.cell_len == other.cell_len
+    own.truncate(columns, overflow="ellipsis")
+    other.truncate(columns, overflow="ellipsis")
+    assert own.plain == other.plain

@@ -102,7 +102,7 @@ def test_a_folder_that_may_not_be_written_is_an_error(tmp_path, monkeypatch):
     def refused(*_arguments, **_options):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(write.tempfile, "mkstemp", refused)
+    monkeypatch.setattr(write, "_new_part", refused)
     with pytest.raises(OutputError, match="permission denied"):
         write_atomically(tmp_path / "r.html", "new")
 

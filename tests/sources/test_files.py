@@ -341,3 +341,36 @@ def test_a_damaged_zip_says_so(write):
 
     assert count(source) == 0
     assert "zip" in source.note
+
+
+# --- blocks, for those who cut lines themselves ---
+
+
+def test_blocks_are_the_bytes_of_the_input_whatever_packs_it(write, pack):
+    source = only(write("train.log", pack(LOG)))
+
+    assert b"".join(source.blocks()) == LOG
+    assert (source.bytes_read, source.disk_read, source.lines_read, source.note) == (len(LOG), source.size, 0, None)
+
+
+def test_blocks_of_utf_16_are_utf_8(write):
+    source = only(write("train.log", "é\n".encode("utf-16")))
+
+    assert b"".join(source.blocks()) == "é\n".encode()
+    assert source.path is None
+
+
+def test_who_cuts_the_lines_of_blocks_counts_them(write):
+    source = only(write("train.log", LOG))
+    for block in source.blocks():
+        source.count(lines=block.count(b"\n"), replaced=2, cut_lines=1)
+
+    assert (source.lines_read, source.replaced, source.cut_lines, source.bytes_read) == (1000, 2, 1, len(LOG))
+    assert count(source) == source.lines_read
+
+
+def test_only_a_plain_text_has_a_path_to_read_ranges_from(write, pack):
+    assert only(write("train.log", LOG)).path == Path(write("train.log", LOG))
+    assert only(write("train.log.packed", pack(LOG))).path is None
+    assert only(write("a.out", b"\x7fELF\x02\x01\x01" + bytes(range(256)) * 20)).path is None
+    assert only(write("logs.tar", tar({"a": LOG}))).path is None

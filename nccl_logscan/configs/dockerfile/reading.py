@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import islice
 
@@ -21,24 +20,26 @@ from nccl_logscan.configs.mappings.tree import Scalar, Sequence
 from nccl_logscan.configs.model import Config, Form, Launch, LineIndex, Placed
 from nccl_logscan.configs.pins import pins_in
 from nccl_logscan.configs.proof import adds_just, changes_just
+from nccl_logscan.expressions import deferred
 from nccl_logscan.position import Span
+from nccl_logscan.records import dataclass, replace
 
-_ESCAPE = re.compile(rb"\A(?:#[ \t]*(?!escape)\w+=[^\n]*\n)*#[ \t]*escape[ \t]*=[ \t]*(`)", re.IGNORECASE)
-_HEREDOC = re.compile(rb"<<(-?)[ \t]*([\"']?)([A-Za-z_]\w*)\2")
-_ONE_WORD = re.compile(rb"^(\t*+)([A-Za-z_]\w*+)[ \t]*+\r?$", re.MULTILINE)
+_ESCAPE = deferred(rb"\A(?:#[ \t]*(?!escape)\w+=[^\n]*\n)*#[ \t]*escape[ \t]*=[ \t]*(`)", re.IGNORECASE)
+_HEREDOC = deferred(rb"<<(-?)[ \t]*([\"']?)([A-Za-z_]\w*)\2")
+_ONE_WORD = deferred(rb"^(\t*+)([A-Za-z_]\w*+)[ \t]*+\r?$", re.MULTILINE)
 _MOST_HEREDOCS = 16
-_WORD = re.compile(rb"[ \t]*([A-Za-z]+)[ \t]*")
-_PAIR = re.compile(
+_WORD = deferred(rb"[ \t]*([A-Za-z]+)[ \t]*")
+_PAIR = deferred(
     rb"""[ \t\0]*+([A-Za-z_][\w.-]*+)=((?:"(?:[^"\\`]++|[\\`].)*+"?|'[^']*+'?|[\\`].|[^\s"'\\`\0]++)*+)""",
     re.DOTALL | re.VERBOSE,
 )
-_OLD = re.compile(rb"[ \t\0]*+([A-Za-z_][\w.-]*+)[ \t\0]++([^\0]*+(?:\0++[^\0]++)*+)")
-_ARGUMENT = re.compile(rb"[ \t\0]*+([A-Za-z_][\w.-]*+)(?=[ \t\0]|\Z)")
-_OPTIONS = re.compile(rb"(?:[ \t\0]*+--[\w-]++(?:=\S*+)?)*+[ \t\0]*+")
-_EXPANDS = re.compile(rb"\$(?:\{|[A-Za-z_])")
-_PLAIN = re.compile(r"[A-Za-z0-9_./:=,+@%^~-]+")
+_OLD = deferred(rb"[ \t\0]*+([A-Za-z_][\w.-]*+)[ \t\0]++([^\0]*+(?:\0++[^\0]++)*+)")
+_ARGUMENT = deferred(rb"[ \t\0]*+([A-Za-z_][\w.-]*+)(?=[ \t\0]|\Z)")
+_OPTIONS = deferred(rb"(?:[ \t\0]*+--[\w-]++(?:=\S*+)?)*+[ \t\0]*+")
+_EXPANDS = deferred(rb"\$(?:\{|[A-Za-z_])")
+_PLAIN = deferred(r"[A-Za-z0-9_./:=,+@%^~-]+")
 _LONGEST_JOINT = 256
-_ASSIGNS = re.compile(rb"[A-Z_]=")
+_ASSIGNS = deferred(rb"[A-Z_]=")
 _SHELL_FORMS = frozenset({b"RUN", b"CMD", b"ENTRYPOINT"})
 
 

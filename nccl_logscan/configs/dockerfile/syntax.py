@@ -9,11 +9,12 @@ from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Config, Placed
 from nccl_logscan.configs.syntax import path_of
+from nccl_logscan.expressions import deferred
 
 if TYPE_CHECKING:
     from nccl_logscan.configs.dockerfile.reading import Instructions
 
-_TELLING = re.compile(rb"(?:[ \t]*+(?:#[^\n]*+)?\r?\n)*+[ \t]*+(?:FROM|ARG)[ \t]", re.IGNORECASE)
+_TELLING = deferred(rb"(?:[ \t]*+(?:#[^\n]*+)?\r?\n)*+[ \t]*+(?:FROM|ARG)[ \t]", re.IGNORECASE)
 _SUFFIXES = (".dockerfile", ".containerfile", ".docker")
 
 

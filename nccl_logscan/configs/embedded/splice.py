@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from nccl_logscan.configs.mappings.tree import Node, Scalar
+from nccl_logscan.expressions import deferred
 from nccl_logscan.position import Span
+from nccl_logscan.records import dataclass
 
-_BARE_WORD = re.compile(rb"[A-Za-z0-9_./:=,+@%^~-]+")
+_BARE_WORD = deferred(rb"[A-Za-z0-9_./:=,+@%^~-]+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
 
 from nccl_logscan.configs.embedded.splice import Splice, lines_in, script_in, shell_script, words_in
 from nccl_logscan.configs.mappings.tree import Mapping, Node, Scalar, Sequence, resolved
 from nccl_logscan.configs.model import Config, LineIndex, Placed
+from nccl_logscan.records import dataclass, replace
 
 _SCRIPTS = frozenset(
     {

@@ -14,8 +14,9 @@ from nccl_logscan.configs.mappings.variable_names import is_telling
 from nccl_logscan.configs.mappings.writer import Writer
 from nccl_logscan.configs.model import Config, Form, Placed
 from nccl_logscan.configs.proof import adds_just, in_condition
+from nccl_logscan.expressions import deferred
 
-_PART = re.compile(r"([^.\[\]]+)((?:\[\d+\])*)(?:\.|\Z)")
+_PART = deferred(r"([^.\[\]]+)((?:\[\d+\])*)(?:\.|\Z)")
 _KEYS = frozenset({Kind.YAML_KEY, Kind.JSON_KEY, Kind.K8S_FIELD})
 
 

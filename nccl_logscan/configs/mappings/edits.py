@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.edit import Edit, applied
 from nccl_logscan.configs.mappings.tree import Mapping, Node, Scalar, Sequence, Tree, children, shape
 from nccl_logscan.configs.mappings.writer import Writer
 from nccl_logscan.configs.model import Config, Form, Placed
+from nccl_logscan.expressions import deferred
+from nccl_logscan.records import dataclass
 
 TREE_FORMS = (Form.ENV_LIST, Form.ENV_MAPPING, Form.RUNTIME_ENV, Form.MAPPING)
 # Compose: ${X:-value} holds where the caller's environment has no X.
-_DEFAULT = re.compile(r"(\$\{\w+:?-)[^${}]*\}")
-_SAFE = re.compile(r"\$\{\w+:?-[\w./:,=+-]*\}")
+_DEFAULT = deferred(r"(\$\{\w+:?-)[^${}]*\}")
+_SAFE = deferred(r"\$\{\w+:?-[\w./:,=+-]*\}")
 Parser = Callable[[bytes], Tree]
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 from nccl_logscan.configs.edit import Edit, line_ending, line_start, lines_put
 from nccl_logscan.configs.mappings.edits import entry_of, size_of
 from nccl_logscan.configs.mappings.removal import begin_of
 from nccl_logscan.configs.mappings.tree import Mapping, Sequence
+from nccl_logscan.expressions import deferred
 
-_REST = re.compile(rb"[ \t]*(?:#[^\n]*)?(?:\n|\Z)")
-_COMMA = re.compile(rb"[ \t]*,")
+_REST = deferred(rb"[ \t]*(?:#[^\n]*)?(?:\n|\Z)")
+_COMMA = deferred(rb"[ \t]*,")
 
 
 def appended(data: bytes, parent: Mapping | Sequence, lines: list[bytes]) -> Edit | None:

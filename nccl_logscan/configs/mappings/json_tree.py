@@ -7,15 +7,16 @@ import re
 from functools import lru_cache
 
 from nccl_logscan.configs.mappings.tree import Mapping, Node, Scalar, Sequence, Tree
+from nccl_logscan.expressions import deferred
 
-_TOKEN = re.compile(
+_TOKEN = deferred(
     rb"""(?P<blank>[ \t\r\n]++|\xef\xbb\xbf)|(?P<comment>//[^\n]*+|\#[^\n]*+|/\*(?s:.*?\*/|.*))
     |(?P<string>"(?:[^"\\\n]++|\\.)*+"?)|(?P<word>(?:\$?\{\{[^{}"\n]*+\}\}|\$\{[^{}"\n]*+\}|[^\s{}\[\]:,"/\#])++)
     |(?P<mark>[{}\[\]:,])|(?P<other>.)""",
     re.VERBOSE,
 )
-_INTEGER = re.compile(rb"-?\d++")
-_NUMBER = re.compile(rb"-?(?:\d++(?:\.\d*+)?(?:[eE][-+]?\d++)?|Infinity)|NaN")
+_INTEGER = deferred(rb"-?\d++")
+_NUMBER = deferred(rb"-?(?:\d++(?:\.\d*+)?(?:[eE][-+]?\d++)?|Infinity)|NaN")
 _WORDS = {b"true": "boolean", b"false": "boolean", b"null": "null"}
 
 

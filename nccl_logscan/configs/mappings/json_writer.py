@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 
 from nccl_logscan.configs.mappings.tree import Scalar
 from nccl_logscan.configs.mappings.writer import Writer
+from nccl_logscan.expressions import deferred
 
-_LITERAL = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null")
+_LITERAL = deferred(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null")
 
 
 class _JsonWriter(Writer):

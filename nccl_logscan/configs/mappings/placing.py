@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.embedded.texts import Inner, read_inner, sources_in
@@ -12,7 +11,9 @@ from nccl_logscan.configs.mappings.tree import Alias, Mapping, Node, Scalar, Seq
 from nccl_logscan.configs.mappings.variable_names import ENVIRONMENTS, RUNTIME_ENVIRONMENTS, is_telling, is_variable
 from nccl_logscan.configs.model import Form, Launch, LineIndex, Placed
 from nccl_logscan.configs.pins import pins_in
+from nccl_logscan.expressions import deferred
 from nccl_logscan.position import Span
+from nccl_logscan.records import dataclass, replace
 
 _LONGEST_PATH = 400
 _ALIASED_NODES = 2000
@@ -20,10 +21,10 @@ _ALIASES_DEEP = 2
 _MOST = 50_000
 """How many settings of one file are looked at: the rest is data, no configuration."""
 
-_PAIR = re.compile(r"([A-Z_][A-Z0-9_]*)(?:=(.*))?", re.DOTALL)
-_DEFAULT = re.compile(r"\$\{\w{1,100}:?-([^${}]{0,1000})\}")
+_PAIR = deferred(r"([A-Z_][A-Z0-9_]*)(?:=(.*))?", re.DOTALL)
+_DEFAULT = deferred(r"\$\{\w{1,100}:?-([^${}]{0,1000})\}")
 _TRUE = frozenset({"true", "yes", "on", "y"})
-_EXPANSION = re.compile(r"\$\{|\$\(|\{\{")
+_EXPANSION = deferred(r"\$\{|\$\(|\{\{")
 
 
 @dataclass(frozen=True, slots=True)

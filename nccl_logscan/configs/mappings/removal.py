@@ -7,10 +7,11 @@ import re
 from nccl_logscan.configs.edit import Edit, applied, line_start
 from nccl_logscan.configs.mappings.edits import Parser, Spot, entry_of, size_of
 from nccl_logscan.configs.mappings.tree import Mapping, Sequence, shape
+from nccl_logscan.expressions import deferred
 
-_REST = re.compile(rb"[ \t]*(?:(?:#|//)[^\n]*)?\r?(?:\n|\Z)")
-_COMMENT = re.compile(rb"[ \t]*(?:#|//)[^\r\n]*")
-_OPENING = re.compile(rb"[ \t]*")
+_REST = deferred(rb"[ \t]*(?:(?:#|//)[^\n]*)?\r?(?:\n|\Z)")
+_COMMENT = deferred(rb"[ \t]*(?:#|//)[^\r\n]*")
+_OPENING = deferred(rb"[ \t]*")
 
 
 def entries_removed(data: bytes, parse: Parser, spot: Spot, last: int) -> Edit | None:

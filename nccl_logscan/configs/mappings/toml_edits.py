@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.edit import Edit, line_start, lines_put
@@ -13,11 +12,12 @@ from nccl_logscan.configs.mappings.removal import emptied, out_of_block, out_of_
 from nccl_logscan.configs.mappings.tree import Mapping, Node, Scalar, descendants
 from nccl_logscan.configs.model import Config, Placed
 from nccl_logscan.configs.proof import adds_just, changes_just
+from nccl_logscan.expressions import deferred
 
-_LITERAL = re.compile(r"[+-]?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false")
-_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
-_REST = re.compile(rb"[ \t]*(?:#[^\n]*)?(?:\n|\Z)")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_LITERAL = deferred(r"[+-]?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false")
+_BARE_KEY = deferred(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
+_REST = deferred(rb"[ \t]*(?:#[^\n]*)?(?:\n|\Z)")
+_CONTROL = deferred(r"[\x00-\x1f\x7f]")
 
 
 def changed(config: Config, parse: Parser, placed: Placed, value: str) -> Edit | None:

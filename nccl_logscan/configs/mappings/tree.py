@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+from nccl_logscan.records import dataclass, field
 
 
 @dataclass(slots=True, eq=False)

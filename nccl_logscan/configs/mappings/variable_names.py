@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
+from nccl_logscan.expressions import deferred
 
-VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
+VARIABLE = deferred(r"[A-Z_][A-Z0-9_]*")
 # Names of which a key is a variable wherever it stands, so that no list of all launchers' words for "env" is needed.
-_TELLING = re.compile(
+_TELLING = deferred(
     r"(?:NCCL|TORCH|PYTORCH|TORCHELASTIC|CUDA|UCX|UCC|FI|OFI|OMPI|PMIX|GLOO|HSA|RCCL|MASTER|OMP|NVSHMEM|NVTE|RAY|VLLM|SGL|SGLANG"
     r"|DEEPSPEED|DS|HYDRA|XLA|JAX|HF|TOKENIZERS|ACCELERATE|SLURM|SHARP|MLX5|RDMAV|IBV|KINETO|TORCHINDUCTOR|TRITON)_[A-Z0-9_]+"
     r"|LD_LIBRARY_PATH|LD_PRELOAD|PYTHON[A-Z]+"

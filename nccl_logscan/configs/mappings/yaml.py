@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Config, LineIndex, Placed
 from nccl_logscan.configs.syntax import path_of
+from nccl_logscan.expressions import deferred
 
 if TYPE_CHECKING:
     from nccl_logscan.configs.mappings.tree import Tree
 
 _SUFFIXES = (".yaml", ".yml", ".yaml.j2", ".yml.j2", ".yaml.tpl", ".yaml.tmpl", ".yaml.template", ".yaml.jinja")
-_TELLING = re.compile(rb"(?:[ \t]*+(?:#(?!!)[^\n]*+)?\r?\n)*+(?:---[ \t\r]*+\n|apiVersion:|compute_environment:)")
+_TELLING = deferred(rb"(?:[ \t]*+(?:#(?!!)[^\n]*+)?\r?\n)*+(?:---[ \t\r]*+\n|apiVersion:|compute_environment:)")
 _OPEN_SUFFIXES = frozenset({"", ".tpl", ".tmpl", ".j2", ".template"})
 
 

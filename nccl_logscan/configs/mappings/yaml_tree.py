@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 from nccl_logscan.configs.mappings.tree import Alias, Mapping, Node, Scalar, Sequence, Tree
+from nccl_logscan.expressions import deferred
 
 _MENDED_LINES = 8
 _MOST_EVENTS = 300_000
@@ -18,17 +19,17 @@ _TYPES = {"int": "integer", "float": "number", "bool": "boolean", "null": "null"
 _TAG = "tag:yaml.org,2002:"
 # Go's and Jinja's actions; the bounds keep the search linear in a file of nothing but opening braces.
 # Quotes within braces are closed there: in {a: {b: '{{'}} is none.
-_TEMPLATE = re.compile(
+_TEMPLATE = deferred(
     rb"""\{\{-?\s{0,9}/\*.{0,2000}?\*/\s{0,9}-?\}\}|\{\{(?:"[^"\n]*+"|'[^'\n]*+'|[^"'{}]|\{(?!\{)|\}(?!\})){0,2000}+\}\}
     |\{%.{0,2000}?%\}|\{\#.{0,2000}?\#\}""",
     re.DOTALL | re.VERBOSE,
 )
 _NEAR = 256
-_BREAK = re.compile("(\r\n|[\n\r\x85\u2028\u2029])")
+_BREAK = deferred("(\r\n|[\n\r\x85\u2028\u2029])")
 # What the YAML readers refuse to take (yaml/reader.py's NON_PRINTABLE).
-_UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_PROPERTY = re.compile(r"(?:[&!]\S*(?:\s+|#[^\n]*\n)+)+")
-_DECIMAL = re.compile(r"-?(?:0|[1-9]\d*)")
+_UNPRINTABLE = deferred("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_PROPERTY = deferred(r"(?:[&!]\S*(?:\s+|#[^\n]*\n)+)+")
+_DECIMAL = deferred(r"-?(?:0|[1-9]\d*)")
 _CONSTRUCTOR = yaml.constructor.SafeConstructor()
 _RESOLVER: Any = yaml.resolver.Resolver()
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

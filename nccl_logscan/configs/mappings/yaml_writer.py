@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 
 from nccl_logscan.configs.mappings.tree import Scalar
 from nccl_logscan.configs.mappings.writer import Writer
 from nccl_logscan.configs.mappings.yaml_tree import scalar_type
+from nccl_logscan.expressions import deferred
 
-_BARE = re.compile(r"(?:[A-Za-z0-9_./^]|-(?=[A-Za-z0-9.]))[A-Za-z0-9_./^=+@%~:-]*(?<!:)")
-_UNPRINTABLE = re.compile(r"[^\t\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_BARE = deferred(r"(?:[A-Za-z0-9_./^]|-(?=[A-Za-z0-9.]))[A-Za-z0-9_./^=+@%~:-]*(?<!:)")
+_UNPRINTABLE = deferred(r"[^\t\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 class _YamlWriter(Writer):

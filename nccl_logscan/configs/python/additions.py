@@ -15,10 +15,11 @@ from nccl_logscan.configs.model import Config, Form
 from nccl_logscan.configs.proof import adds_just
 from nccl_logscan.configs.python.edits import compiles_as_before, entries, literal, node_at
 from nccl_logscan.configs.python.tree import dotted, parsed, telling_nodes
+from nccl_logscan.expressions import deferred
 from nccl_logscan.position import Span
 
-_KEYWORD = re.compile(r"(\w+)\((\w+)=\)")
-_SOURCE = re.compile(r"-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|(?:\w+\.)*timedelta\([\w=\s.,*]{1,80}\)|True|False|None")
+_KEYWORD = deferred(r"(\w+)\((\w+)=\)")
+_SOURCE = deferred(r"-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|(?:\w+\.)*timedelta\([\w=\s.,*]{1,80}\)|True|False|None")
 _CONSTANTS = {"true": "True", "false": "False", "null": "None"}
 _READERS = ("torch", "deepspeed", "accelerate", "transformers", "lightning", "pytorch_lightning", "vllm", "megatron")
 

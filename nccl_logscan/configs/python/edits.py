@@ -15,15 +15,16 @@ from nccl_logscan.configs.mappings.tree import Node, Sequence
 from nccl_logscan.configs.model import Config, Form, Placed
 from nccl_logscan.configs.proof import changes_just
 from nccl_logscan.configs.python.tree import parsed
+from nccl_logscan.expressions import deferred
 
-_STRING = re.compile(r"([rRuUbB]*)(\"\"\"|'''|\"|')")
-_NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?")
-_DURATION = re.compile(r"((?:\w+\.)*timedelta)\(.*\)", re.DOTALL)
+_STRING = deferred(r"([rRuUbB]*)(\"\"\"|'''|\"|')")
+_NUMBER = deferred(r"-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?")
+_DURATION = deferred(r"((?:\w+\.)*timedelta)\(.*\)", re.DOTALL)
 _CONSTANTS = {"true": "True", "false": "False", "null": "None"}
 _FORMS = frozenset(
     {Form.PYTHON_ENVIRON, Form.PYTHON_KWARG, Form.ENV_MAPPING, Form.RUNTIME_ENV, Form.UNSET, Form.MAPPING}
 )
-_REST = re.compile(rb"[ \t]*(?:#[^\n]*)?\r?(?:\n|\Z)")
+_REST = deferred(rb"[ \t]*(?:#[^\n]*)?\r?(?:\n|\Z)")
 _LISTS = frozenset({"dictionary", "argument_list"})
 
 

@@ -16,11 +16,12 @@ from nccl_logscan.configs.mappings.variable_names import ENVIRONMENTS, RUNTIME_E
 from nccl_logscan.configs.model import Config, Form, Launch, LineIndex, Placed
 from nccl_logscan.configs.pins import pins_in
 from nccl_logscan.configs.python.tree import Worth, dotted, source, telling_nodes, text_of, worth
+from nccl_logscan.expressions import deferred
 from nccl_logscan.position import Span
 
 _ENVIRON = "os.environ"
-_ENVIRONMENT_NAME = re.compile(r"(?:\w+\.)*\w*env(?:s|iron|ironment|_vars|_variables)?", re.IGNORECASE)
-_COMMAND_NAME = re.compile(r"(?:^|_)(?:cmd|command|argv)(?:$|_)", re.IGNORECASE)
+_ENVIRONMENT_NAME = deferred(r"(?:\w+\.)*\w*env(?:s|iron|ironment|_vars|_variables)?", re.IGNORECASE)
+_COMMAND_NAME = deferred(r"(?:^|_)(?:cmd|command|argv)(?:$|_)", re.IGNORECASE)
 _DEEPEST = 4
 _MOST_KEYS = 200
 _SHELLS = frozenset({"os.system", "os.popen", "subprocess.getoutput"})

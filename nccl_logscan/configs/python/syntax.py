@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Config, Placed
 from nccl_logscan.configs.syntax import path_of
+from nccl_logscan.expressions import deferred
 
-_SHEBANG = re.compile(rb"#![^\n]{0,200}python")
+_SHEBANG = deferred(rb"#![^\n]{0,200}python")
 
 
 class Python:

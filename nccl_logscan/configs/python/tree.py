@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from dataclasses import dataclass
 from functools import cache, lru_cache
 
 import tree_sitter
 import tree_sitter_python
+
+from nccl_logscan.expressions import deferred
+from nccl_logscan.records import dataclass
 
 _TELLING = frozenset(
     {
@@ -23,14 +25,14 @@ _TELLING = frozenset(
     }
 )
 _LEAVES = frozenset({"string", "comment", "identifier", "dotted_name", "parameters"})
-_DOTTED = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+_DOTTED = deferred(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _LONGEST_NAME = 200
 _LONGEST_LITERAL = 1 << 16
-_PLAIN = re.compile(r"([\"'])([^\"'\\\n]*)\1")
-_PRODUCT = re.compile(r"\d{1,9}(?:\s{0,4}\*\s{0,4}\d{1,9}){1,5}")
-_POWER = re.compile(r"(\d{1,4}(?:\.\d{1,4})?)\s{0,4}\*\*\s{0,4}(\d{1,2})")
-_DURATION = re.compile(r"(?:\w+\.){0,3}timedelta\([\d\s_.*+/(),=a-z-]{0,200}\)")
-_UNITS = re.compile(r"\b(?:weeks|days|hours|minutes|seconds|milliseconds|microseconds)\s{0,4}=")
+_PLAIN = deferred(r"([\"'])([^\"'\\\n]*)\1")
+_PRODUCT = deferred(r"\d{1,9}(?:\s{0,4}\*\s{0,4}\d{1,9}){1,5}")
+_POWER = deferred(r"(\d{1,4}(?:\.\d{1,4})?)\s{0,4}\*\*\s{0,4}(\d{1,2})")
+_DURATION = deferred(r"(?:\w+\.){0,3}timedelta\([\d\s_.*+/(),=a-z-]{0,200}\)")
+_UNITS = deferred(r"\b(?:weeks|days|hours|minutes|seconds|milliseconds|microseconds)\s{0,4}=")
 
 
 @dataclass(frozen=True, slots=True)

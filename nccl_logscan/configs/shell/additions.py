@@ -16,11 +16,12 @@ from nccl_logscan.configs.shell.quoting import BARE, quoted
 from nccl_logscan.configs.shell.reading import collected
 from nccl_logscan.configs.shell.script import Script
 from nccl_logscan.configs.shell.words import Command, Word
+from nccl_logscan.expressions import deferred
 from nccl_logscan.position import Span
 
-_VARIABLE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-_KEY = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
-_FLAG = re.compile(r"--?[A-Za-z][\w.-]*(?: [\w.-]+)?", re.ASCII)
+_VARIABLE = deferred(r"[A-Za-z_]\w*", re.ASCII)
+_KEY = deferred(r"[A-Za-z_][\w.-]*", re.ASCII)
+_FLAG = deferred(r"--?[A-Za-z][\w.-]*(?: [\w.-]+)?", re.ASCII)
 _FAR = frozenset({"ssh", "pdsh", "clush", "pssh", "parallel-ssh", "sudo", "kubectl exec", "kubectl run"})
 _MPI = frozenset({"mpirun", "mpiexec", "orterun", "prterun", "prun"})
 _CONTAINERS = frozenset({"docker", "podman", "nerdctl", "nvidia-docker"})

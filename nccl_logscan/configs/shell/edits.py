@@ -17,13 +17,14 @@ from nccl_logscan.configs.shell.quoting import BARE, SPECIAL, quoted
 from nccl_logscan.configs.shell.reading import collected
 from nccl_logscan.configs.shell.script import OPTION_TEXT, Script
 from nccl_logscan.configs.shell.words import Command, Word
+from nccl_logscan.expressions import deferred
 from nccl_logscan.position import Span
 
-_DEFAULT = re.compile(r"""("?)\$\{\w+:?[-=]("[^"]*"|'[^']*'|[^}]*)\}\1""", re.ASCII)
+_DEFAULT = deferred(r"""("?)\$\{\w+:?[-=]("[^"]*"|'[^']*'|[^}]*)\}\1""", re.ASCII)
 _BLANK = " \t\r"
 _OPENERS = frozenset({"then", "else", "elif", "do", "{", "(", "if", "while", "until", "!", "time"})
 _JOINED = frozenset({"&&", "||", "|", "|&"})
-_BLOCK_END = re.compile(r"(?:[ \t\r\n;]|(?<=[ \t\n;])#[^\n]*+)*+(?:(?:fi|done|else|elif|then|do)\b|[})])")
+_BLOCK_END = deferred(r"(?:[ \t\r\n;]|(?<=[ \t\n;])#[^\n]*+)*+(?:(?:fi|done|else|elif|then|do)\b|[})])")
 
 
 def changed(config: Config, placed: Placed, value: str) -> Edit | None:
@@ -211,8 +212,8 @@ def _pair_removed(config: Config, text: str, span: Span) -> Edit | None:
     return Edit(span.start, end, b"")
 
 
-_COMMA_BEHIND = re.compile(r"\s*,")
-_COMMA_BEFORE = re.compile(r",\s*\Z")
+_COMMA_BEHIND = deferred(r"\s*,")
+_COMMA_BEFORE = deferred(r",\s*\Z")
 
 
 def _statement_removed(  # noqa: PLR0911 - a return per kind of neighbour

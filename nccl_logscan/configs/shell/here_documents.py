@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import NamedTuple
 
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Config, Launch, LineIndex, Placed
 from nccl_logscan.configs.shell.words import HOLE
+from nccl_logscan.expressions import deferred
 from nccl_logscan.position import Span
+from nccl_logscan.records import replace
 
-_TYPED = re.compile(r"\.(?:json|ya?ml|toml|py)$")
-_PLAIN = re.compile(r"[^$`\\]*")
-_JSON_BODY = re.compile(r"\s*\{\s*\"")
+_TYPED = deferred(r"\.(?:json|ya?ml|toml|py)$")
+_PLAIN = deferred(r"[^$`\\]*")
+_JSON_BODY = deferred(r"\s*\{\s*\"")
 
 
 class Document(NamedTuple):

@@ -10,14 +10,15 @@ from nccl_logscan.configs.model import Form
 from nccl_logscan.configs.shell.launcher_options import statement
 from nccl_logscan.configs.shell.script import Script
 from nccl_logscan.configs.shell.words import HOLE, Command, Word, unicode
+from nccl_logscan.expressions import deferred
 
 Rest = Sequence[Word]
 
-_PIN = re.compile(r"([A-Za-z][\w.-]*)(?:\[[^\]]*\])?(?:==|===|~=)v?(\d[\w.+!-]*)", re.ASCII)
-_CONDA_PIN = re.compile(r"([a-z][\w.-]*)={1,2}(\d[\w.+]*)(?:=\S*)?", re.ASCII)
-_MODULE = re.compile(r"(nccl|cuda|pytorch|torch)/v?(\d[\w.+-]*)", re.IGNORECASE | re.ASCII)
+_PIN = deferred(r"([A-Za-z][\w.-]*)(?:\[[^\]]*\])?(?:==|===|~=)v?(\d[\w.+!-]*)", re.ASCII)
+_CONDA_PIN = deferred(r"([a-z][\w.-]*)={1,2}(\d[\w.+]*)(?:=\S*)?", re.ASCII)
+_MODULE = deferred(r"(nccl|cuda|pytorch|torch)/v?(\d[\w.+-]*)", re.IGNORECASE | re.ASCII)
 _NAMES = {"megatron-core": "megatron-lm", "pytorch": "torch", "pytorch-lightning": "lightning", "nccl2": "nccl"}
-_NCCL_PACKAGE = re.compile(r"nvidia[-_.]nccl[-_.]cu\d+|nccl")
+_NCCL_PACKAGE = deferred(r"nvidia[-_.]nccl[-_.]cu\d+|nccl")
 
 
 def pinned(package: str, version: str) -> tuple[str, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -12,13 +11,15 @@ from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.model import Form
 from nccl_logscan.configs.shell.script import Script
 from nccl_logscan.configs.shell.words import HOLE, Word
+from nccl_logscan.expressions import deferred
 from nccl_logscan.position import Span
+from nccl_logscan.records import dataclass
 
-_NUMBER = re.compile(r"-\d")
-_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_NUMBER = deferred(r"-\d")
+_NAME = deferred(r"[A-Za-z_]\w*", re.ASCII)
 _FAR_APART = 2_000
-_BETWEEN = re.compile(r"(?:[ \t\r\n\\]|(?<=[ \t\n])#[^\n]*+)*+")
-_ITEM = re.compile(r"""(?:[^,'"]|'[^']*'|"[^"]*"|['"])+""")
+_BETWEEN = deferred(r"(?:[ \t\r\n\\]|(?<=[ \t\n])#[^\n]*+)*+")
+_ITEM = deferred(r"""(?:[^,'"]|'[^']*'|"[^"]*"|['"])+""")
 
 
 class Option(NamedTuple):

@@ -32,6 +32,7 @@ from nccl_logscan.configs.shell.program_args import take_program
 from nccl_logscan.configs.shell.remote_launchers import REMOTE_HANDLERS
 from nccl_logscan.configs.shell.script import Script
 from nccl_logscan.configs.shell.words import HOLE, Command, Word, lex
+from nccl_logscan.expressions import deferred
 from nccl_logscan.position import Span
 
 Rest = Sequence[Word]
@@ -44,8 +45,8 @@ _ALL_NAMES = frozenset({"ALL", "all"})
 _PASSED_BY_MPI = frozenset({"OMPI_*", "PMIX_*"})
 _PASSED_BY_DEEPSPEED = frozenset({"MLFLOW*", "PYTHON*", "MV2*", "UCX*", "NCCL*"})
 
-_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-_DEFAULT = re.compile(r'"?\$\{([A-Za-z_]\w*):?=([^}"$`]*)\}"?', re.ASCII)
+_NAME = deferred(r"[A-Za-z_]\w*", re.ASCII)
+_DEFAULT = deferred(r'"?\$\{([A-Za-z_]\w*):?=([^}"$`]*)\}"?', re.ASCII)
 _PAIRED = frozenset({"mca", "gmca", "prtemca", "omca", "genv", "env"})
 _TORCH_MODULES = frozenset({"torch.distributed.run", "torch.distributed.launch", "torch.distributed.launcher"})
 _PROGRAMS = frozenset({"vllm", "sglang", "llamafactory-cli", "swift", "axolotl", "trl", "tune", "litgpt", "colossalai"})

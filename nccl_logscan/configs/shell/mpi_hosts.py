@@ -7,10 +7,11 @@ import re
 from nccl_logscan.configs.shell.launcher_options import Option
 from nccl_logscan.configs.shell.script import Script
 from nccl_logscan.configs.shell.words import HOLE
+from nccl_logscan.expressions import deferred
 
-_HELD = re.compile(r"\$\{?(\w+)\}?", re.ASCII)
+_HELD = deferred(r"\$\{?(\w+)\}?", re.ASCII)
 # $HOSTS, ${NODE_LIST}, $(scontrol show hostnames | paste -sd,); $HOST and $(hostname) are one.
-_LIST_OF_HOSTS = re.compile(
+_LIST_OF_HOSTS = deferred(
     r"\$\{?[\w:-]*(?:hosts|nodes|servers|workers|machines|list)\w*\}?|\$\(.*\b(?:paste|tr|join|scontrol)\b",
     re.IGNORECASE | re.ASCII,
 )

@@ -11,11 +11,12 @@ from nccl_logscan.configs.model import Form, Forwards
 from nccl_logscan.configs.shell.launcher_options import Option, beside, number, switch, take_flag, unquoted
 from nccl_logscan.configs.shell.script import Script
 from nccl_logscan.configs.shell.words import HOLE, Word, unicode
+from nccl_logscan.expressions import deferred
 
-_OVERRIDE = re.compile(r"(\+\+|\+|~|)([A-Za-z_][\w.@/\[\]$-]*)(?:=|\Z)", re.ASCII)
-_ENV_VAR = re.compile(r"(?:^|\.)env_vars\.([A-Za-z_]\w*)", re.ASCII)
-_INTEGER = re.compile(r"[+-]?\d[\d_]*")
-_REAL = re.compile(r"[+-]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_OVERRIDE = deferred(r"(\+\+|\+|~|)([A-Za-z_][\w.@/\[\]$-]*)(?:=|\Z)", re.ASCII)
+_ENV_VAR = deferred(r"(?:^|\.)env_vars\.([A-Za-z_]\w*)", re.ASCII)
+_INTEGER = deferred(r"[+-]?\d[\d_]*")
+_REAL = deferred(r"[+-]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _NUMERIC = frozenset("+-.0123456789")
 _CONSTANTS = {"true": "boolean", "false": "boolean", "null": "null"}
 _NODES = frozenset({"trainer.nnodes", "trainer.num_nodes"})
@@ -187,8 +188,8 @@ def take_json_env(script: Script, option: Option, program: str) -> list[str]:
     return names
 
 
-_ENV_VARS = re.compile(r"""\\?"env_vars\\?"\s*:\s*\{""")
-_JSON_PAIR = re.compile(
+_ENV_VARS = deferred(r"""\\?"env_vars\\?"\s*:\s*\{""")
+_JSON_PAIR = deferred(
     r"""[\s,\\]*+\\?"([A-Za-z_]\w*+)\\?"\s*+:\s*+(\\?"[^"\\]*+\\?"|[\w.+-]++)""",
     re.ASCII,
 )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-BARE = re.compile(r"[A-Za-z0-9_@%+=:,./^-]+", re.ASCII)
+from nccl_logscan.expressions import deferred
+
+BARE = deferred(r"[A-Za-z0-9_@%+=:,./^-]+", re.ASCII)
 """What needs no quotes, wherever it stands."""
 
 SPECIAL = frozenset("\\$`\"'!")

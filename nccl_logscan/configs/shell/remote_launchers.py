@@ -14,10 +14,11 @@ from nccl_logscan.configs.shell.launcher_options import options, take_flag, take
 from nccl_logscan.configs.shell.program_args import take_json_env
 from nccl_logscan.configs.shell.script import Script
 from nccl_logscan.configs.shell.words import Command, Word
+from nccl_logscan.expressions import deferred
 
 Rest = Sequence[Word]
 
-_HELD = re.compile(r'"?\$\{?(\w+)\}?"?', re.ASCII)
+_HELD = deferred(r'"?\$\{?(\w+)\}?"?', re.ASCII)
 _DEFINITIONS_LIMIT = 100
 
 

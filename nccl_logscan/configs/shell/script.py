@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import zip_longest
 
 from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.model import BOM, Form, Forwards, Launch, LineIndex, Placed
 from nccl_logscan.configs.shell.here_documents import Document, launches_within, name_of_document, settings_within
 from nccl_logscan.configs.shell.words import HOLE, Body, Command, Unit, Word, lex, unicode, whole
+from nccl_logscan.expressions import deferred
 from nccl_logscan.position import Span
+from nccl_logscan.records import replace
 
 OPTION_TEXT = "="
 """Command.before of what is no command, but the options that a variable holds."""
@@ -27,13 +28,13 @@ _FAULTS_LIMIT = 20
 _BRANCHES_LIMIT = 8
 _DEFINITIONS_LIMIT = 100
 
-_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\+?)=", re.ASCII)
-_OPTION = re.compile(r"--?[A-Za-z]")
-_ENDS_COMMAND = re.compile(r"[;&|()]")
-_CONF_LINE = re.compile(r"^([A-Za-z_]\w*)=([^\r\n]*)", re.ASCII | re.MULTILINE)
-_SHELL_BODY = re.compile(r"\s*#(?:!|SBATCH|PBS|BSUB)")
-_SCRIPT_NAME = re.compile(r"\.(?:sh|bash|slurm|sbatch|sub|job)$")
-_ENV_FILE_NAME = re.compile(r"(?:^|/)(?:\.env|\.deepspeed_env|[\w.-]*\.env)$")
+_ASSIGNMENT = deferred(r"([A-Za-z_]\w*)(\+?)=", re.ASCII)
+_OPTION = deferred(r"--?[A-Za-z]")
+_ENDS_COMMAND = deferred(r"[;&|()]")
+_CONF_LINE = deferred(r"^([A-Za-z_]\w*)=([^\r\n]*)", re.ASCII | re.MULTILINE)
+_SHELL_BODY = deferred(r"\s*#(?:!|SBATCH|PBS|BSUB)")
+_SCRIPT_NAME = deferred(r"\.(?:sh|bash|slurm|sbatch|sub|job)$")
+_ENV_FILE_NAME = deferred(r"(?:^|/)(?:\.env|\.deepspeed_env|[\w.-]*\.env)$")
 _SHELLS = frozenset({"bash", "sh", "zsh", "ksh", "dash"})
 _PIPES = frozenset({"|", "|&"})
 _STDIN_SHELLS = frozenset(

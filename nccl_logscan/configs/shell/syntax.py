@@ -8,6 +8,7 @@ from nccl_logscan.catalogue.model import Kind
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Config, Placed
 from nccl_logscan.configs.syntax import path_of
+from nccl_logscan.expressions import deferred
 
 _SUFFIXES = frozenset(
     {
@@ -47,7 +48,7 @@ _TEXTS = frozenset(
 )
 """Files that may show commands and are no scripts."""
 
-_SCRIPT = re.compile(
+_SCRIPT = deferred(
     rb"""\#![^\n]*(?:sh|\bsrun)\b
     | (?:[^\n]*\n)*?(?:\#(?:SBATCH|PBS|BSUB)\s+-
         | [ \t]*+(?:export[ \t]++[A-Za-z_]\w*+=

@@ -11,8 +11,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from nccl_logscan.expressions import deferred
+from nccl_logscan.records import dataclass, field
 
 HOLE = "\0"
 """Stands in a word's text for what only the running shell knows: $X, $(command)."""
@@ -20,7 +22,7 @@ HOLE = "\0"
 _WASTE_LIMIT = 1 << 20
 _DEPTH_LIMIT = 200
 
-_TOKEN = re.compile(
+_TOKEN = deferred(
     r"""[ \t\r]*+(?:\\\r?\n[ \t\r]*+)*+
     (?: ((?=[<>&{\d])(?:\d++|\{\w++\})?+(?:<<<|<<-?+|<>|<&|>&|>>|>\||&>>?+|>(?!\()|<(?!\()))  # 1: redirection
       | ((?!\#)[^ \t\r\n\\'"`$;&|<>()]++)(?=[ \t\r\n;&|<>)]|\Z)                   # 2: plain word
@@ -37,7 +39,7 @@ _TOKEN = re.compile(
 _REDIRECTION, _PLAIN, _NEWLINE, _COMMENT, _ARITHMETIC, _OPERATOR = range(1, 7)
 _QUOTED_TAIL, _OTHER = 8, 12
 _WORDS = frozenset({_PLAIN, _QUOTED_TAIL, 10, 11, _OTHER})
-_PIECE = re.compile(
+_PIECE = deferred(
     r"""([^ \t\r\n\\'"`$;&|<>()]++)                                  # 1: as it stands
     | '([^']*+)'                                                     # 2
     | "((?:[^"\\`$]++|\$(?:\w++|\{\w++\}|[@*\#?!-]))*+)"              # 3: with plain expansions at most
@@ -52,8 +54,8 @@ _PIECE = re.compile(
     """,
     re.VERBOSE | re.ASCII,
 )
-_ENDS_WORD = re.compile(r"(?:\\\r?\n)*+(?:[ \t\r\n;&|<>()]|\Z)")
-_QUOTED = re.compile(
+_ENDS_WORD = deferred(r"(?:\\\r?\n)*+(?:[ \t\r\n;&|<>()]|\Z)")
+_QUOTED = deferred(
     r"""([^"\\`$]++)
     | \\([\s\S])
     | \$\{(\w++)(?:\[[@*]\])?+(?::?[-=]([^}"'`$\\{]*+))?+\}
@@ -62,11 +64,11 @@ _QUOTED = re.compile(
     | ([\s\S])""",
     re.VERBOSE | re.ASCII,
 )
-_SIMPLE_HOLE = re.compile(r"\$(?:\w+|\{\w+\}|[@*#?!-])", re.ASCII)
-_ONLY_REFERENCE = re.compile(r"\$(?:(\w+)|\{(\w+)(?:\[[@*]\])?\})", re.ASCII)
-_NESTING = re.compile(r"""\\[\s\S]|['"`]|\$\(|\$\{|[(){}]|(?<=[ \t\n;])\#""")
-_ASSIGNMENT_HEAD = re.compile(r"[A-Za-z_]\w*(?:\[[^\]\s]*\])?\+?=", re.ASCII)
-_ANSI = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|([\s\S]))")
+_SIMPLE_HOLE = deferred(r"\$(?:\w+|\{\w+\}|[@*#?!-])", re.ASCII)
+_ONLY_REFERENCE = deferred(r"\$(?:(\w+)|\{(\w+)(?:\[[@*]\])?\})", re.ASCII)
+_NESTING = deferred(r"""\\[\s\S]|['"`]|\$\(|\$\{|[(){}]|(?<=[ \t\n;])\#""")
+_ASSIGNMENT_HEAD = deferred(r"[A-Za-z_]\w*(?:\[[^\]\s]*\])?\+?=", re.ASCII)
+_ANSI = deferred(r"\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|([\s\S]))")
 _ANSI_NAMED = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
 _SECOND = {"case": "in", "function": "{"}
 _OPENERS = frozenset({"if", "then", "elif", "else", "while", "until", "do", "!", "{", "time"})

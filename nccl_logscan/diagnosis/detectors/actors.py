@@ -8,22 +8,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from nccl_logscan.diagnosis.detectors.detection import Detection, captured, excerpt_of
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
+from nccl_logscan.diagnosis.heed import Heed
 from nccl_logscan.diagnosis.places import pid_in_name
 from nccl_logscan.diagnosis.sayer import Who, who
 from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event
+from nccl_logscan.expressions import deferred
 from nccl_logscan.numbers import whole
+from nccl_logscan.records import dataclass
 
 _LIMIT = 65_536
 _REPORTS = 256
 _FOLLOWING = 12
 _DIED = ("ActorDiedError", "RayActorError")
-_FIELD = re.compile(r"\s{0,8}(pid|ip): {0,4}([0-9A-Fa-f.:]{1,45})\s*$", re.ASCII)
+_FIELD = deferred(r"\s{0,8}(pid|ip): {0,4}([0-9A-Fa-f.:]{1,45})\s*$", re.ASCII)
 _TROUBLE = frozenset(
     {
         "torch.watchdog-timeout",
@@ -59,6 +61,10 @@ class Actors:
         self._open: dict[str, _Report] = {}
         self._workers: dict[int, Who] = {}
         self._troubled: set[int] = set()
+
+    def heeds(self, event: Event) -> Heed:
+        """See `Heed`: the fields of a report on a dead worker."""
+        return Heed.LINE if _FIELD.match(event.message[:80]) else Heed.SAYER
 
     def feed(self, event: Event, site: Site) -> None:
         """Note a report, a line of one, or a worker's word."""

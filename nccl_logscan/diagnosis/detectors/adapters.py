@@ -6,10 +6,8 @@ A port that is down and that nobody wanted is no cause: many hosts have some. Wh
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
 from nccl_logscan.diagnosis.comparison import odd_one_out
@@ -18,12 +16,14 @@ from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.host_names import short_host
 from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event, HostFact, NcclEnv, NcclNetwork
+from nccl_logscan.expressions import deferred
 from nccl_logscan.numbers import whole
+from nccl_logscan.records import dataclass, field
 from nccl_logscan.taxonomy import Category, Role
 
 _LIMIT = 4_096
 _ROWS = 256
-_USED = re.compile(r"([\w.+-]{1,128}):(\d{1,3})/(IB|RoCE)\b")
+_USED = deferred(r"([\w.+-]{1,128}):(\d{1,3})/(IB|RoCE)\b")
 _LAYERS = {"InfiniBand": "IB", "Ethernet": "RoCE"}
 _FABRIC = frozenset({Category.INFINIBAND, Category.ROCE_CONFIG})
 _STALLED = frozenset({Category.COLLECTIVE_TIMEOUT, Category.SOCKET_BOOTSTRAP})

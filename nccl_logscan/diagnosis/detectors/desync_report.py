@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import ClassVar
 
 from nccl_logscan.diagnosis.detectors.detection import Detection, excerpt_of
@@ -11,6 +10,7 @@ from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.sayer import Who, who
 from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event, TorchDesync
+from nccl_logscan.records import dataclass, field
 
 _LIMIT = 4_096
 _REPORTS = 1_024

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event
+from nccl_logscan.records import dataclass, field
 
 _BRIEF = 400
 

@@ -7,7 +7,6 @@ names one of the many, and each of the many names the odd one.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
@@ -18,12 +17,13 @@ from nccl_logscan.diagnosis.hang.mismatch import odd_ones
 from nccl_logscan.diagnosis.sayer import Who, who
 from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event, TorchMismatch
+from nccl_logscan.expressions import deferred
 
 _LIMIT = 16_384
 _FEWEST = 3
 _MESSAGE = 4_000
 # The two calls of a report; a rank's own comes first.
-_CALLS = re.compile(r"is running (?:inconsistent )?collective: +(.{1,1500}?)(?=, but Rank|\.? ?Collectives differ|$)")
+_CALLS = deferred(r"is running (?:inconsistent )?collective: +(.{1,1500}?)(?=, but Rank|\.? ?Collectives differ|$)")
 
 
 class Fingerprints:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import ClassVar, NamedTuple
 
@@ -16,6 +15,7 @@ from nccl_logscan.diagnosis.hang.lateness import find_late
 from nccl_logscan.diagnosis.hang.mismatch import Mismatch, find_mismatches, lone_caller, told_mismatches
 from nccl_logscan.diagnosis.hang.progress import Progress, Standing
 from nccl_logscan.diagnosis.hang.recordings import Recordings
+from nccl_logscan.diagnosis.heed import Heed
 from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.diagnosis.sayer import who
 from nccl_logscan.diagnosis.scene import Scene
@@ -29,6 +29,7 @@ from nccl_logscan.events.model import (
     TrainStep,
 )
 from nccl_logscan.position import NOBODY, Position
+from nccl_logscan.records import dataclass, replace
 
 _LIMIT = 65_536
 _NAMED = 8
@@ -77,6 +78,10 @@ class Hang:
     def __init__(self) -> None:
         self._accounts = Accounts()
         self._last_words: dict[tuple[int, str], _LastWords] = {}
+
+    def heeds(self, event: Event) -> Heed:  # noqa: ARG002 - of bulk kinds alike
+        """See `Heed`: what a rank says last, in the end and before a watchdog speaks."""
+        return Heed.SAYER
 
     def feed(self, event: Event, site: Site) -> None:
         """Note what a rank says of its work, and its last line before the first time-out."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
@@ -18,14 +17,16 @@ from nccl_logscan.diagnosis.comparison import (
 from nccl_logscan.diagnosis.detectors.detection import Detection, captured, excerpt_of
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.findings import Evidence, Finding
+from nccl_logscan.diagnosis.heed import Heed
 from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event, LogText, NcclEnv, NcclInit, NcclNetwork
+from nccl_logscan.expressions import deferred
 from nccl_logscan.numbers import whole
 from nccl_logscan.position import Origin
 
 _EXCERPTS = 1_024
 _HOSTS = 4_096
-_TABLE_HOST = re.compile(r"\bPid +\d+ on +(\S+) +device")
+_TABLE_HOST = deferred(r"\bPid +\d+ on +(\S+) +device")
 _SOCKET = "Socket"
 _OLD_DRIVER = "old-driver"
 _DRIVERS = ("CUDA driver", "GPU driver")
@@ -60,6 +61,10 @@ class Heterogeneity:
         self._ready: dict[str, None] = {}
         self._telling: dict[str, None] = {}
         self._running: dict[str, None] = {}
+
+    def heeds(self, event: Event) -> Heed:
+        """See `Heed`: facts."""
+        return Heed.TEXT if tells_facts(event) else Heed.SAYER
 
     def feed(self, event: Event, site: Site) -> None:
         """Note what an event tells of its host or process."""

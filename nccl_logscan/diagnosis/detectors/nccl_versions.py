@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import ClassVar
 
 from nccl_logscan.diagnosis.comparison import Compared, Holder
 from nccl_logscan.diagnosis.detectors.detection import Detection, brief_excerpt_of, captured
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
+from nccl_logscan.diagnosis.heed import Heed
 from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.diagnosis.sayer import Who, who
 from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event, NcclVersion
+from nccl_logscan.expressions import deferred
+from nccl_logscan.records import dataclass, field
 
 _Version = tuple[int, ...]
 _LIMIT = 16_384
@@ -60,8 +62,8 @@ _WORDINGS: tuple[tuple[str, str, str | None], ...] = (
 )
 _RAISED = frozenset({"python.exception", "torch.process-group"})
 _TEXT = 2_000
-_IN_ERROR = re.compile(r"\bNCCL version (2\.\d{1,2}\.\d{1,2})\b", re.ASCII)
-_INIT_START = re.compile(r"comm 0x[0-9a-f]+ rank \d+ nranks \d+ .* - Init START$")
+_IN_ERROR = deferred(r"\bNCCL version (2\.\d{1,2}\.\d{1,2})\b", re.ASCII)
+_INIT_START = deferred(r"comm 0x[0-9a-f]+ rank \d+ nranks \d+ .* - Init START$")
 
 
 @dataclass(slots=True)
@@ -130,6 +132,10 @@ class NcclVersions:
         for wording, first, last in _WORDINGS:
             entry = (wording, _parsed(first), _parsed(last) if last else _NEWEST)
             self._by_first.setdefault(wording[0], []).append(entry)
+
+    def heeds(self, event: Event) -> Heed:
+        """See `Heed`: the words that some versions alone have, once of each process."""
+        return Heed.WORDS if any(self._ranges(event.message)) else Heed.SAYER
 
     def feed(self, event: Event, site: Site) -> None:
         """Take in a line of NCCL's start-up."""

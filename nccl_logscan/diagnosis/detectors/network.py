@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from nccl_logscan.diagnosis.detectors.detection import Detection, excerpt_of
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
+from nccl_logscan.diagnosis.heed import Heed
 from nccl_logscan.diagnosis.sayer import Who, who
 from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event, NcclEnv, NcclNetwork, NcclVersion, NcclWarn, TrainStep
+from nccl_logscan.expressions import deferred
+from nccl_logscan.records import dataclass
 
 _LIMIT = 4_096
 _SOCKET = "Socket"
@@ -73,11 +75,11 @@ class Networks:
 
 
 # A completion with status 12 (retries exceeded), in the wordings up to 2.19.4 and from 2.20.3 on.
-_RETRIES_EXCEEDED = re.compile(r"Got completion .{0,200}?(?:with error 12\b|status=12\b|RETRY_EXC_ERR)")
+_RETRIES_EXCEEDED = deferred(r"Got completion .{0,200}?(?:with error 12\b|status=12\b|RETRY_EXC_ERR)")
 # From 2.21 on NCCL picks a GID itself; before, the index was 0 unless set (v2.21.5-1, src/transport/net_ib.cc).
 _PICKS_ITSELF = (2, 21)
 # The GIDs that NCCL prints beside the completion (2.18 on): a link-local address, which only index 0 or 1 holds.
-_GIDS_UNLIKE = re.compile(r"(?:localGid|remoteGids?) {0,2}fe80:")
+_GIDS_UNLIKE = deferred(r"(?:localGid|remoteGids?) {0,2}fe80:")
 _DEFAULTS = frozenset({"0", "-1"})
 """Values of NCCL_IB_GID_INDEX that come to what held before 2.21 without one."""
 
@@ -119,6 +121,10 @@ class RoceAddress:
 
     def __init__(self) -> None:
         self._seen = _Roce()
+
+    def heeds(self, event: Event) -> Heed:  # noqa: ARG002 - of bulk kinds alike
+        """See `Heed`: that steps were made."""
+        return Heed.SAYER
 
     def feed(self, event: Event, site: Site) -> None:
         """Note the links, the setting, the version, and whether traffic flowed before the failure."""

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from nccl_logscan.diagnosis.detectors.detection import Detection, excerpt_of
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
+from nccl_logscan.diagnosis.heed import Heed
 from nccl_logscan.diagnosis.sayer import Who, who
 from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event, NcclChannel, TorchWatchdogTimeout, TrainStep
@@ -31,6 +32,10 @@ class PeerCopies:
         self._network = False
         self._trained = False
         self._waits: dict[Who, tuple[TorchWatchdogTimeout, Excerpt, int]] = {}
+
+    def heeds(self, event: Event) -> Heed:
+        """See `Heed`: which transports there are; that steps were made."""
+        return Heed.WORDS if isinstance(event, NcclChannel) else Heed.SAYER
 
     def feed(self, event: Event, site: Site) -> None:
         """Note how the GPUs are connected, the ranks' time-outs, and whether a step was done before."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import ClassVar
 
@@ -13,6 +12,8 @@ from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.host_names import by_lower_case, host_in_name
 from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event
+from nccl_logscan.expressions import deferred
+from nccl_logscan.records import dataclass
 
 _LIMIT = 65_536
 _SHOWN = 5
@@ -21,13 +22,13 @@ _TOGETHER = timedelta(minutes=5)
 
 # `NET/IB : Got async event : port error` (to 2.19), `mlx5_3:1 Got async event : port error` (2.20 on), `... Got
 # non-fatal async event: port error(10)` (2.28.7 on).
-_PORT_ERROR = re.compile(
+_PORT_ERROR = deferred(
     r"NET/\w{1,20} ?: (?:([\w.-]{1,64}):\d{1,3} )?(?:Got|async fatal) [\w -]{0,30}event ?: "
     r"(?:port error|IBV_EVENT_PORT_ERR)",
     re.ASCII,
 )
 # The mlx5 driver of Linux, en_main.c and events.c; the name is that of the interface.
-_LINK_DOWN = re.compile(
+_LINK_DOWN = deferred(
     r"\bmlx[45]_(?:core|ib) [0-9a-f:.]{4,20}:? "
     r"(?:([\w.-]{1,32}): Link down\b|Port module event\S{0,10} module \d{1,3}, Cable unplugged)"
 )

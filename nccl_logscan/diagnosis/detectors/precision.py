@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import ClassVar
 
 from nccl_logscan.diagnosis.detectors.detection import Detection, captured, excerpt_of
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
+from nccl_logscan.diagnosis.heed import Heed
 from nccl_logscan.diagnosis.sayer import Who, who
 from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event, LossScale, TrainStep
+from nccl_logscan.records import dataclass, field
 
 _LIMIT = 4_096
 _FLOOR = 1.0
@@ -96,6 +97,12 @@ class LossScales:
 
     def __init__(self) -> None:
         self._scalers: dict[Who, _Scaler] = {}
+
+    def heeds(self, event: Event) -> Heed:
+        """See `Heed`: every scale and every count of skipped steps, since it is their course that tells."""
+        assert isinstance(event, TrainStep)
+        told = (event.loss_scale, event.skipped, event.skipped_lately)
+        return Heed.SAYER if all(number is None for number in told) else Heed.LINE
 
     def feed(self, event: Event, site: Site) -> None:
         """Take in an overflow or a step."""
@@ -224,6 +231,12 @@ class Losses:
 
     def __init__(self) -> None:
         self._losses: dict[Who, _Losses] = {}
+
+    def heeds(self, event: Event) -> Heed:
+        """See `Heed`: every loss that is no number."""
+        assert isinstance(event, TrainStep)
+        numbers = (number for number in (event.loss, event.grad_norm) if number is not None)
+        return Heed.SAYER if all(map(math.isfinite, numbers)) else Heed.LINE
 
     def feed(self, event: Event, site: Site) -> None:
         """Take in a step."""

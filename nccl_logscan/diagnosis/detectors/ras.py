@@ -7,15 +7,16 @@ lines (`Bootstrap: Using eth0:10.0.0.1<0>`) from an address to a host.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from nccl_logscan.diagnosis.addresses import AddressBook
 from nccl_logscan.diagnosis.detectors.detection import Detection, captured, excerpt_of
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
+from nccl_logscan.diagnosis.heed import Heed
 from nccl_logscan.diagnosis.sayer import Who
 from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event, NcclInfo, NcclNetwork, NcclRas
+from nccl_logscan.records import dataclass, field, replace
 from nccl_logscan.taxonomy import Role
 
 _LIMIT = 1_024
@@ -62,6 +63,10 @@ class Ras:
         self._told: dict[str, dict[tuple[str | None, int | None, int | None], _Told]] = {}
         self._counts: dict[tuple[str | None, str | None], _Counts] = {}
         self._largest = 0
+
+    def heeds(self, event: Event) -> Heed:
+        """See `Heed`: the addresses of hosts."""
+        return Heed.TEXT if event.message.startswith("Bootstrap") else Heed.SAYER
 
     def feed(self, event: Event, site: Site) -> None:
         """Note an event of RAS, or which host an address is of."""

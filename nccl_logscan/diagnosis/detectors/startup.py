@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import ClassVar
 
 from nccl_logscan.diagnosis.detectors.detection import Detection, brief_excerpt_of, excerpt_of
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
+from nccl_logscan.diagnosis.heed import Heed
 from nccl_logscan.diagnosis.sayer import Who, who
 from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event, LogText, NcclChannel, NcclInit, NcclNetwork
+from nccl_logscan.expressions import deferred
+from nccl_logscan.records import dataclass, field
 from nccl_logscan.taxonomy import Role
 
 _LIMIT = 16_384
@@ -85,8 +86,8 @@ def _told_why(scene: Scene) -> bool:
 
 
 # The head of nccl-tests' result table, and a row of it.
-_HEAD = re.compile(r"^# +\(B\) +\(elements\)")
-_ROW = re.compile(r"^ +\d+ +\d+ +\w+ +\w+ +-?\d")
+_HEAD = deferred(r"^# +\(B\) +\(elements\)")
+_ROW = deferred(r"^ +\d+ +\d+ +\w+ +\w+ +-?\d")
 
 
 class Benchmark:
@@ -99,6 +100,12 @@ class Benchmark:
         self._head: tuple[Excerpt, int] | None = None
         self._rows = 0
         self._peer: Excerpt | None = None
+
+    def heeds(self, event: Event) -> Heed:
+        """See `Heed`: the table's head and rows; which transports there are."""
+        if isinstance(event, NcclChannel):
+            return Heed.WORDS
+        return Heed.LINE if _HEAD.match(event.message) or _ROW.match(event.message) else Heed.SAYER
 
     def feed(self, event: Event, site: Site) -> None:
         """Look for the table and its rows."""

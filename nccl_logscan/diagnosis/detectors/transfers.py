@@ -7,7 +7,6 @@ lines, ranks and channels repeat them; one pair alone accuses nobody.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import ClassVar, NamedTuple
 
 from nccl_logscan.diagnosis.addresses import AddressBook, Ends, is_address
@@ -15,6 +14,7 @@ from nccl_logscan.diagnosis.detectors.detection import Detection, brief_excerpt_
 from nccl_logscan.diagnosis.detectors.ports import listed
 from nccl_logscan.diagnosis.excerpts import Site
 from nccl_logscan.diagnosis.findings import Finding
+from nccl_logscan.diagnosis.heed import Heed
 from nccl_logscan.diagnosis.pairs import Pair, Vote, bad_end, pairs_of, with_hosts
 from nccl_logscan.diagnosis.routes import Routes
 from nccl_logscan.diagnosis.sayer import who
@@ -22,8 +22,10 @@ from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.events.model import Event, NcclChannel, NcclNetwork, NcclTrail
 from nccl_logscan.events.transfers import FailedTransfer, Manner, failed_transfer
 from nccl_logscan.position import Instant
+from nccl_logscan.records import dataclass, field, replace
 
 _LIMIT = 65_536
+_INFORMING = ("Bootstrap", "NET/IB: WQE stall")
 _PARTNERS = 256
 _SHOWN = 5
 _ON_A_RAIL = 3
@@ -76,13 +78,19 @@ class Transfers:
         self._routes = Routes()
         self._voices = Voices()
 
+    def heeds(self, event: Event) -> Heed:
+        """See `Heed`: the addresses of hosts and stalled transfers; whom a rank sends to."""
+        if isinstance(event, NcclChannel):
+            return Heed.WORDS
+        return Heed.TEXT if event.message.startswith(_INFORMING) else Heed.SAYER
+
     def feed(self, event: Event, site: Site) -> None:
         """Note a failed transfer, which addresses and adapters a host has, or whom a rank sends to."""
         if isinstance(event, NcclChannel):
             if event.transport is not None and event.transport.startswith("NET/"):
                 self._routes.learn(event)
         elif event.kind == "nccl.info":
-            if event.message.startswith(("Bootstrap", "NET/IB: WQE stall")):
+            if event.message.startswith(_INFORMING):
                 self._informed(event, site)
         elif isinstance(event, NcclNetwork):
             self._network(event)

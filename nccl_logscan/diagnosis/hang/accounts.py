@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.groups import guid_of
@@ -11,6 +10,7 @@ from nccl_logscan.diagnosis.hang.progress import UNKNOWN, WORLD, Progress, Stand
 from nccl_logscan.diagnosis.identity import LARGEST_WORLD, Identity
 from nccl_logscan.diagnosis.sayer import Who, who
 from nccl_logscan.events.model import TorchDumpSignal, TorchWatchdogTimeout, TorchWorkStatus
+from nccl_logscan.records import dataclass, field, replace
 
 _LIMIT = 65_536
 _GROUPS = 64

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
 from nccl_logscan.diagnosis.hang.progress import UNKNOWN, WORLD, Progress, Wait, in_order
+from nccl_logscan.records import dataclass
 
 
 class Call(NamedTuple):

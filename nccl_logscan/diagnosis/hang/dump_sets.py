@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from nccl_logscan.diagnosis.hang.progress import WORLD
 from nccl_logscan.diagnosis.hang.recordings import Recordings
 from nccl_logscan.recorder.model import Dump
+from nccl_logscan.records import dataclass
 
 _SETS = 64
 _NAMED = 3

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass, field
 
 from nccl_logscan.recorder.model import Call
+from nccl_logscan.records import dataclass, field
 
 NO_CALL = 0
 """Stands in a history for a call, or a call site, that is not known."""

@@ -7,11 +7,11 @@ to which the ranks came together; what is left is how late a rank was.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from statistics import median
 
 from nccl_logscan.diagnosis.hang.history import History
 from nccl_logscan.diagnosis.hang.recordings import Recordings
+from nccl_logscan.numbers import median
+from nccl_logscan.records import dataclass
 
 _LOOKED_AT = 64
 _FEWEST = 3

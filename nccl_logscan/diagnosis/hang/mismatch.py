@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from nccl_logscan.diagnosis.groups import guid_of
 from nccl_logscan.diagnosis.hang.accounts import Account, GroupNames
@@ -12,6 +11,7 @@ from nccl_logscan.diagnosis.hang.history import History
 from nccl_logscan.diagnosis.hang.progress import UNKNOWN, WORLD, Standing
 from nccl_logscan.diagnosis.hang.recordings import Recordings
 from nccl_logscan.events.model import TorchWatchdogTimeout
+from nccl_logscan.records import dataclass
 
 _LONGEST_STEP = 256
 _FEW_RANKS = 4

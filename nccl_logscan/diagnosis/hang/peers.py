@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from math import prod
 from typing import NamedTuple
 
 from nccl_logscan.recorder.model import Call, State
+from nccl_logscan.records import dataclass, field
 
 _INT64_MAX = (1 << 63) - 1
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+
+from nccl_logscan.records import dataclass, field
 
 WORLD = "0"
 """The name PyTorch gives to the default process group, whose ranks are the global ones."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from statistics import median_high
 
 from nccl_logscan.diagnosis.hang.history import NO_CALL, History, Signature
 from nccl_logscan.diagnosis.hang.peers import Ends, PeerCall, Peers, UnlikeEnds
 from nccl_logscan.diagnosis.hang.progress import Progress, Standing, Wait
+from nccl_logscan.numbers import median_high
 from nccl_logscan.recorder.model import Call, Dump, Frame, State, Status
+from nccl_logscan.records import dataclass, field, replace
 
 # Collectives whose operands must be the same on every rank; in the others ranks may rightly differ (gather and scatter
 # lists exist on the root alone, all-to-all and the list forms take uneven parts).

@@ -10,21 +10,22 @@ ProcessGroupNCCL.cpp:843] text                                                  
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from datetime import datetime
 
 from nccl_logscan.events.model import CallSite, TorchC10
+from nccl_logscan.expressions import deferred
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.lines.stamps import NO_YEAR
 from nccl_logscan.position import Instant, Origin
+from nccl_logscan.records import dataclass, replace
 
-_BRACKETED = re.compile(
+_BRACKETED = deferred(
     r"(?:\[rank(?P<rank>\d{1,7})\]: ?)?\[(?P<severity>[DIWEFV])"
     r"(?:(?P<month>\d\d?)(?P<day>\d\d) (?P<clock>\d\d:\d\d:\d\d)(?:\.\d+)?)? "
     r"(?P<file>[\w.\-/+]+\.(?:cpp|hpp|cu|cuh|h)):(?P<line>\d{1,6})\] ?"
 )
 # JAX and TensorFlow write the same shape, from files named .cc and .h.
-_GLOG = re.compile(
+_GLOG = deferred(
     r"(?:(?P<severity>[DIWEF])(?P<month>\d\d)(?P<day>\d\d) (?P<clock>\d\d:\d\d:\d\d)(?:\.\d+)? +(?P<tid>\d{1,10}) )?"
     r"(?P<file>[\w.\-/+]+\.[ch]pp):(?P<line>\d{1,6})\] ?"
 )

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import re
-
 from nccl_logscan.events.model import CudaError, told_by
+from nccl_logscan.expressions import deferred
 from nccl_logscan.gate import Gate
 from nccl_logscan.lines.model import LogLine
 
 _FORMS = Gate(
     # nccl-tests, src/common.h: Test CUDA failure common.cu:1045 'text', Test NCCL failure common.cu:958 'code / detail'
-    re.compile(r"Test (?:CUDA|NCCL) failure |\bC(?:UDA|uda) failure (?:\d|'|\"|\S+:\d)|CUDA initialization failure"),
-    re.compile(r"\bCUDA error(?: at |[:=([]| \d)"),
-    re.compile(r"\bCUDA Error(?: at |[:=([]| \d)"),
-    re.compile(r"CUDA runtime error"),
-    re.compile(r"CUDA driver version is insufficient"),
-    re.compile(r"\bCUBLAS_STATUS_(?!SUCCESS)[A-Z_]+"),
-    re.compile(r"\bcuBLAS (?:error|failure|API failed)"),
-    re.compile(r"\bCUDNN_STATUS_(?!SUCCESS)[A-Z_]+"),
-    re.compile(r"\bcuDNN (?:error|failure)"),
-    re.compile(r"\bcudaError[A-Z]\w+"),
-    re.compile(r"\bCUDA_ERROR_[A-Z_]+"),
+    deferred(r"Test (?:CUDA|NCCL) failure |\bC(?:UDA|uda) failure (?:\d|'|\"|\S+:\d)|CUDA initialization failure"),
+    deferred(r"\bCUDA error(?: at |[:=([]| \d)"),
+    deferred(r"\bCUDA Error(?: at |[:=([]| \d)"),
+    deferred(r"CUDA runtime error"),
+    deferred(r"CUDA driver version is insufficient"),
+    deferred(r"\bCUBLAS_STATUS_(?!SUCCESS)[A-Z_]+"),
+    deferred(r"\bcuBLAS (?:error|failure|API failed)"),
+    deferred(r"\bCUDNN_STATUS_(?!SUCCESS)[A-Z_]+"),
+    deferred(r"\bcuDNN (?:error|failure)"),
+    deferred(r"\bcudaError[A-Z]\w+"),
+    deferred(r"\bCUDA_ERROR_[A-Z_]+"),
     # The device's assert(): FILE.cu:LINE: FUNCTION: block: [1,0,0], thread: [32,0,0] Assertion `...` failed.
-    re.compile(r"\bthread: \[\d{1,7},\d{1,7},\d{1,7}\] Assertion `"),
+    deferred(r"\bthread: \[\d{1,7},\d{1,7},\d{1,7}\] Assertion `"),
 )
-_CODE = re.compile(r"(?:\bcode ?[=:] ?|failure (?:with error: ?)?|[Ee]rror:? ?[(=]?)(\d{1,5})\b")
+_CODE = deferred(r"(?:\bcode ?[=:] ?|failure (?:with error: ?)?|[Ee]rror:? ?[(=]?)(\d{1,5})\b")
 
 
 def read(line: LogLine) -> CudaError | None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from nccl_logscan.events.model import HorovodEvent, told_by
+from nccl_logscan.expressions import deferred
 from nccl_logscan.gate import Gate
 from nccl_logscan.lines.model import LogLine
 
-_SAID = re.compile(
+_SAID = deferred(
     r"horovod/\w{2,20}/[\w/]{1,60}\.(?:cc|cu|h):\d"
     r"|One or more tensors were submitted to be reduced, gathered or broadcasted by subset of ranks"
     r"|One or more rank \(marked by \"!\"\) is stalled"

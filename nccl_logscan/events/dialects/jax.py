@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from nccl_logscan.events.model import JaxEvent, told_by
+from nccl_logscan.expressions import deferred
 from nccl_logscan.gate import Gate
 from nccl_logscan.lines.model import LogLine
 
@@ -16,13 +17,13 @@ _FILES = (
     r"|se_gpu_pjrt_client|stream_executor\w{0,20}|executable|collective\w{0,40}|multihost_hlo_runner"
     r"|preemption_\w{1,40})\.(?:cc|h|cu))"
 )
-_HEADER = re.compile(
+_HEADER = deferred(
     rf"^(?:\d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{{1,9}}: )?(?P<severity>[IWEF])(?:\d{{4}}"
     rf" \d\d:\d\d:\d\d\.\d{{1,9}}\s{{1,8}}\d{{1,10}})? {_FILES}:\d{{1,7}}\] (?P<message>.*)",
     re.DOTALL,
 )
-_HEADERLESS = re.compile(rf"^{_FILES}:\d{{1,7}}\] ")
-_SAID = re.compile(
+_HEADERLESS = deferred(rf"^{_FILES}:\d{{1,7}}\] ")
+_SAID = deferred(
     r"CoordinationService|coordination service|Coordination service|JAX distributed service|jax\.distributed"
     r"|The tasks have crashed"
     r"|The following tasks are unhealthy|Barrier timed out\.|Barrier failed\b.{0,80}[Bb]arrier"

@@ -8,35 +8,36 @@ from __future__ import annotations
 import re
 
 from nccl_logscan.events.model import Event, KernelEvent, KernelOom, KernelXid, told_by
+from nccl_logscan.expressions import deferred
 from nccl_logscan.gate import Gate
 from nccl_logscan.lines.model import LogLine
 
 # `NVRM: Xid (PCI:0000:cb:00): 45, pid=…`, before driver 460 `NVRM: Xid (0000:03:00): 31, Ch 00000001, …`, and
 # `nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 20034, Fatal, Link 40 …`; some collectors keep `Xid: 79` alone.
-_XID = re.compile(
+_XID = deferred(
     r"\b(?P<sxid>S)?Xid (?:error )?\((?:PCI[: ])?(?P<pci>[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2})?"
     r"(?:\.[0-9A-Fa-f]{1,2})?)[^)]{0,60}\): (?P<xid>\d{1,6})\b"
 )
-_XID_WITHOUT_PCI = re.compile(
+_XID_WITHOUT_PCI = deferred(
     r"\bNVRM: (?P<sxid>S)?Xid:? \(?(?P<xid>\d{1,4})\b"
     r"|\bX(?:id|ID)s?(?: [Ee]rrors?| code)?:? (?P<second>\d{1,4}) (?:was |has been )?(?:found|detected|reported"
     r"|on GPU|occurred|for GPU)"
 )
-_KILLED = re.compile(
+_KILLED = deferred(
     r"(?:Out of memory|Memory cgroup out of memory"
     r"|oom-kill): Kill(?:ed)? process (?P<victim>\d{1,10})(?:,? \((?P<program>[^)]{1,64})\)"
     r"|, UID \d+, \((?P<named>[^)]{1,64})\))?"
     r"|\bKilled process (?P<later>\d{1,10}),? (?:UID \d+,? )?\((?P<alone>[^)]{1,64})\)"
     r"|oom_reaper: reaped process (?P<reaped>\d{1,10}) \((?P<of>[^)]{1,64})\)"
 )
-_OOM_SUMMARY = re.compile(
+_OOM_SUMMARY = deferred(
     r"\boom-kill:constraint=.{0,1500}?\btask=(?P<program>[^,]{1,64}),pid=(?P<victim>\d{1,10})", re.DOTALL
 )
-_INVOKED = re.compile(r" invoked oom-killer\b")
+_INVOKED = deferred(r" invoked oom-killer\b")
 _XIDS = Gate(_XID, _XID_WITHOUT_PCI)
 _OOM = Gate(_KILLED, _OOM_SUMMARY, _INVOKED)
 # `Jan 02 03:04:05 n07 kernel: [  12.345678] `, `[  123.456789] `, `[Fri Jan  2 03:04:05 2026] `, if not peeled.
-_STAMP = re.compile(
+_STAMP = deferred(
     r"(?:.{0,100}?\bkernel: )(?:\[ {0,6}\d{1,10}\.\d{6}\] )?|\[ {0,6}\d{1,10}\.\d{6}\] "
     r"|\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}\] "
 )

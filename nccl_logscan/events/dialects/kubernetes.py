@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
-
 from nccl_logscan.events.model import KubernetesEvent, told_by
+from nccl_logscan.expressions import deferred
 from nccl_logscan.gate import Gate
 from nccl_logscan.lines.model import LogLine
+from nccl_logscan.records import replace
 
-_SAID = re.compile(
+_SAID = deferred(
     r"\bOOMKilled\b|\bCrashLoopBackOff\b|\bErrImagePull\b|\bImagePullBackOff\b|\bCreateContainerConfigError\b"
     r"|\bContainerStatusUnknown\b"
     r"|\bRunContainerError\b|\bFailedScheduling\b|\bFailedMount\b|\bFailedCreatePodSandBox\b"
@@ -31,7 +30,7 @@ _SAID = re.compile(
     r"|\bContainer \S{1,100} (?:was using \S{1,40}, which exceeds|exceeded its local ephemeral)"
     r"|\bSystem OOM encountered\b|\bMemory cgroup out of memory\b.{0,80}\bpod",
 )
-_POD = re.compile(r"(?<!by )\b[Pp]od[ /]\"?(?P<pod>[a-z0-9](?:[a-z0-9./-]{2,200}))")
+_POD = deferred(r"(?<!by )\b[Pp]od[ /]\"?(?P<pod>[a-z0-9](?:[a-z0-9./-]{2,200}))")
 _GATE = Gate(_SAID)
 
 

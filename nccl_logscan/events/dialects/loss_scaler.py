@@ -9,16 +9,17 @@ from __future__ import annotations
 import re
 
 from nccl_logscan.events.model import LossScale, told_by
+from nccl_logscan.expressions import deferred
 from nccl_logscan.gate import Gate
 from nccl_logscan.lines.model import LogLine
 
 _NUMBER = r"(?:\d{1,20}(?:\.\d{0,20})?(?:[eE][-+]?\d{1,4})?)"
 
-_EXHAUSTED = re.compile(
+_EXHAUSTED = deferred(
     r"Current loss scale already at minimum|[Mm]inimum loss scale reached"
     rf"|loss scale:? {_NUMBER} (?:is )?below (?:the )?min",
 )
-_OVERFLOW = re.compile(
+_OVERFLOW = deferred(
     r"overflow(?:s|ed)?[ ,!.:]{1,4}\s{0,4}(?:rank \d+ ?)?(?:skip|reduc|decreas|lower|halv|back|downscal|ignor"
     r"|setting|attempted"
     r"|detected|occur|current loss scale)"
@@ -30,24 +31,24 @@ _OVERFLOW = re.compile(
     r"|grad ?scaler scale|scale factor decreased",
     re.IGNORECASE,
 )
-_SCALES = re.compile(
+_SCALES = deferred(
     rf"scale(?:r scale)?(?: from)?\s{{0,4}}[:=]?\s{{0,4}}(?P<first>{_NUMBER})"
     rf"(?:\s{{0,4}}(?:,|->|=>|→|to:?|reducing to|decrease to:?|decreased to|reduced to"
     rf"|lowered to)\s{{0,4}}){{1,3}}(?P<second>{_NUMBER})",
     re.IGNORECASE,
 )
-_BEFORE = re.compile(
+_BEFORE = deferred(
     rf"(?:attempted loss scale|current (?:loss )?scale(?: is)?):?\s{{0,4}}(?P<value>{_NUMBER})",
     re.IGNORECASE,
 )
-_AFTER = re.compile(
+_AFTER = deferred(
     rf"scal(?:e|er|ing)(?: factor)?(?: \w{{1,12}})? ?(?:to:?|=|:|->|is now|now)(?: to)?\s{{0,4}}(?P<value>{_NUMBER})",
     re.IGNORECASE,
 )
-_NEW_VALUE = re.compile(rf"New value:\s{{0,4}}(?P<value>{_NUMBER})")
-_TIMES = re.compile(rf"decrease to: ?{_NUMBER} ?\* ?(?P<factor>{_NUMBER})")
-_STEP = re.compile(r"\b(?:step|iteration|iter|num_updates)[ :=#\[]{1,8}(?P<step>\d{1,12})\b")
-_GROWS = re.compile(
+_NEW_VALUE = deferred(rf"New value:\s{{0,4}}(?P<value>{_NUMBER})")
+_TIMES = deferred(rf"decrease to: ?{_NUMBER} ?\* ?(?P<factor>{_NUMBER})")
+_STEP = deferred(r"\b(?:step|iteration|iter|num_updates)[ :=#\[]{1,8}(?P<step>\d{1,12})\b")
+_GROWS = deferred(
     r"(?:increas|doubl|rais|grow)(?:ing|ed|es) (?:the )?(?:\w{1,12} )?(?:loss )?scale|overflow(?: cond)?: false",
     re.IGNORECASE,
 )

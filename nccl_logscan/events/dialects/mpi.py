@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
-
 from nccl_logscan.events.dialects.process import signal_of
 from nccl_logscan.events.model import Event, MpiEvent, ProcessExit, told_by
+from nccl_logscan.expressions import deferred
 from nccl_logscan.gate import Gate
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.position import Origin
+from nccl_logscan.records import replace
 
 _LAUNCHER = r"(?:mpirun|mpiexec|prterun|orterun|prun)"
 _PROCESS = r"process rank (?P<task>\d{1,7}) with PID (?P<pid>\d{1,10}) on ?"
 _EXITS = tuple(
-    re.compile(expression)
+    deferred(expression)
     for expression in (
         rf"{_LAUNCHER} noticed that {_PROCESS}node (?P<host>\S{{1,200}}) exited on signal (?P<signal>\d{{1,3}})",
         rf"{_LAUNCHER} has exited due to {_PROCESS}(?:node (?P<host>\S{{1,200}}))?",
@@ -30,7 +29,7 @@ _EXITS = tuple(
         r"^\s{0,4}Exit code:\s{1,8}(?P<code>-?\d{1,5})\s{0,4}$",
     )
 )
-_EVENTS = re.compile(
+_EVENTS = deferred(
     r"\bUCX {1,4}(?:ERROR|FATAL|WARN)\b|MPI_ABORT was invoked on rank (?P<task>\d{1,7})|MPI_Abort\("
     r"|\*\*\* An error occurred in MPI_"
     r"|\*\*\* MPI_ERR(?:ORS)?_|(?:ORTE|PRTE|PMIX|OPAL)[ _]ERROR|(?:ORTE"

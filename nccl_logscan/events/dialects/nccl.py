@@ -30,25 +30,26 @@ from nccl_logscan.events.model import (
     NcclWarn,
     told_by,
 )
+from nccl_logscan.expressions import deferred
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.position import NOBODY, Instant, Origin, Position
 
 _MARK = " NCCL "
 _FREQUENT = ("INFO ", "WARN ")
 _INFORMATIVE = ("INFO", "VERSION")
-_LEVEL = re.compile(r"(?:^| )NCCL (WARN|INFO|ATTN|DIAG|CALL|TRACE|ABORT|VERSION)(?: |$)")
+_LEVEL = deferred(r"(?:^| )NCCL (WARN|INFO|ATTN|DIAG|CALL|TRACE|ABORT|VERSION)(?: |$)")
 
 # A host is cut at its first dot by NCCL, but logs are anonymised and plugins differ: anything but these ends it.
 _NAME = r"(?<![^\s:|\[\]()])([^\s:|\[\]()]{1,255})"
-_PROCESS = re.compile(_NAME + r":(\d{1,10}):(\d{1,10}) \[(-?\d{1,10})\]", re.ASCII)
-_PROCESS_WITHOUT_DEVICE = re.compile(_NAME + r":(\d{1,10}):(\d{1,10})$", re.ASCII)
-_DIAGNOSTICS = re.compile(_NAME + r":(\d{1,10})$", re.ASCII)
-_HEADER_END = re.compile(r"(?:\d\]|\S:\d{1,9}(?: \(\S{1,255}\))?|^\d{0,10}\]?)$", re.ASCII)
-_DEVICE_LEFT = re.compile(r"[^\[\]]{0,255}\[(-?\d{1,10})\](?: |$)", re.ASCII)
+_PROCESS = deferred(_NAME + r":(\d{1,10}):(\d{1,10}) \[(-?\d{1,10})\]", re.ASCII)
+_PROCESS_WITHOUT_DEVICE = deferred(_NAME + r":(\d{1,10}):(\d{1,10})$", re.ASCII)
+_DIAGNOSTICS = deferred(_NAME + r":(\d{1,10})$", re.ASCII)
+_HEADER_END = deferred(r"(?:\d\]|\S:\d{1,9}(?: \(\S{1,255}\))?|^\d{0,10}\]?)$", re.ASCII)
+_DEVICE_LEFT = deferred(r"[^\[\]]{0,255}\[(-?\d{1,10})\](?: |$)", re.ASCII)
 _LONGEST_HEADER = 2000
 _DEVICES_OF_A_PROCESS = 1024
 
-_STAMP = re.compile(
+_STAMP = deferred(
     r"(\d{4})[-/](\d\d)[-/](\d\d)[ T_](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(?: ?[+-]\d\d:?\d\d|Z)?[\]\s]{0,3}$",
     re.ASCII,
 )
@@ -214,14 +215,14 @@ def printed_time(stamp: str, host: str) -> Instant | None:
 
 # --- Lines without a level -------------------------------------------------------------------------------
 
-_VERSION = re.compile(
+_VERSION = deferred(
     r"NCCL version (\d{1,3}\.\d{1,3}(?:\.\d{1,3})?[\w.~-]{0,40})"
     r"(?:(?:\+cuda| compiled with CUDA )(\d{1,3}(?:\.\d{1,3}){0,2}))?\s{0,8}$"
     # RCCL counts as NCCL does and says which HIP, branch and commit it was built with: `2.18.3+hip6.0 HEAD:2a0b7b3+`.
     r"|RCCL version (\d{1,3}\.\d{1,3}\.\d{1,3})\+hip\d{1,3}\.\d{1,3}(?: [\w./-]{1,100}:[0-9a-f]{4,40}\+?)?\s{0,8}$",
     re.ASCII,
 )
-_DOCA = re.compile(
+_DOCA = deferred(
     r"(?:^|\s)\[(EMERG|ALERT|CRIT|ERR|WARNING|NOTICE|INFO|DEBUG)\] "
     r"\[([^\[\]\s]{1,255})\]: (\d{1,9}): (\S{1,255})\(\): ",
     re.ASCII,
@@ -272,31 +273,31 @@ def _read_doca(line: LogLine) -> Event | None:
 # --- INFO messages ---------------------------------------------------------------------------------------
 
 _BULK = ("Channel ", "Ring ", "Tree", "Connected all ", "CollNet", "Collnet ", "Coll ")
-_TRAIL = re.compile(
+_TRAIL = deferred(
     r"((?:[A-Za-z]:)?[^\s:]{1,1000}):(\d{1,9}) (?:\((\S{1,500})\) )?"
     r"-> (-?\d{1,9})(?: \[([^\]]{0,200})\]?)?(?: \(|\s{0,8}$)",
     re.ASCII,
 )
 _LONGEST_TRAIL = 2000
-_ENV = re.compile(
+_ENV = deferred(
     r"(?:[A-Z]{3,8}(?:/\w{1,20})? ?: ?)?([A-Z][A-Z0-9]{0,40}_[A-Z0-9_]{1,80}) set (?:(?:by|from) environment )?to (.*)",
     re.ASCII,
 )
-_CONFIG = re.compile(r"Comm config \w{1,40} reset to (?:(-?\d{1,20}) by )?([A-Z][A-Z0-9_]{1,80})=(.*)", re.ASCII)
-_PARSED = re.compile(r"Parsed environment variable ([A-Z][A-Z0-9_]{1,80})=(.*) to -?\d{1,20}$", re.ASCII)
-_DRIVER = re.compile(r"cudaDriverVersion (\d{1,9})\b", re.ASCII)
-_FOUND = re.compile(r"NET/([\w.+-]{1,40}) ?: (?:Using((?: \[.*| ?;.*)?)$|No device found)", re.ASCII)
-_FOUND_SOCKET = re.compile(r"NET : Using interface (\S+)", re.ASCII)
-_FOUND_PORT = re.compile(r"NET/(\w{1,40}): \[\d{1,4}\] (\S{1,255}/\S{1,40})\s{0,8}$", re.ASCII)
-_DEVICE = re.compile(r"\[\d{1,4}\] ?([^\s\[\]{},;=]{1,255})", re.ASCII)
-_CHOSEN = re.compile(r"(?:Using (?:internal N|n)etwork|Assigned NET plugin) (.{1,80}?)(?: to comm)?\s{0,8}$", re.ASCII)
+_CONFIG = deferred(r"Comm config \w{1,40} reset to (?:(-?\d{1,20}) by )?([A-Z][A-Z0-9_]{1,80})=(.*)", re.ASCII)
+_PARSED = deferred(r"Parsed environment variable ([A-Z][A-Z0-9_]{1,80})=(.*) to -?\d{1,20}$", re.ASCII)
+_DRIVER = deferred(r"cudaDriverVersion (\d{1,9})\b", re.ASCII)
+_FOUND = deferred(r"NET/([\w.+-]{1,40}) ?: (?:Using((?: \[.*| ?;.*)?)$|No device found)", re.ASCII)
+_FOUND_SOCKET = deferred(r"NET : Using interface (\S+)", re.ASCII)
+_FOUND_PORT = deferred(r"NET/(\w{1,40}): \[\d{1,4}\] (\S{1,255}/\S{1,40})\s{0,8}$", re.ASCII)
+_DEVICE = deferred(r"\[\d{1,4}\] ?([^\s\[\]{},;=]{1,255})", re.ASCII)
+_CHOSEN = deferred(r"(?:Using (?:internal N|n)etwork|Assigned NET plugin) (.{1,80}?)(?: to comm)?\s{0,8}$", re.ASCII)
 _INIT_STARTS = ("comm ", "nccl", "[Rank ", "Destroyed comm ", "CommRevoke")
-_INIT_FIELD = re.compile(
+_INIT_FIELD = deferred(
     r"\b(comm|rank|nranks|nRanks|cudaDev|nvmlDev|busId|commId) (0x[0-9a-fA-F]{1,32}|[0-9a-fA-F]{1,32})\b", re.ASCII
 )
-_INIT_PHASE = re.compile(r"- ?(?:(\w{1,20}) )?(START|COMPLETE)(?:, result -?\d{1,9})?\s{0,8}$", re.ASCII)
+_INIT_PHASE = deferred(r"- ?(?:(\w{1,20}) )?(START|COMPLETE)(?:, result -?\d{1,9})?\s{0,8}$", re.ASCII)
 # NCCL 2.3.5 to 2.4.2 print no word for the start.
-_INIT_OLD = re.compile(
+_INIT_OLD = deferred(
     r"comm \S{1,40} rank \d{1,9} nranks \d{1,9}(?: cudaDev -?\d{1,9} nvmlDev -?\d{1,9})?\s{0,8}$", re.ASCII
 )
 _PHASES = {

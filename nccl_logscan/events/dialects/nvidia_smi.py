@@ -13,12 +13,13 @@ Formats: outputs of drivers 418 to 580 in public repositories, and nvidia-smi's 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
 from nccl_logscan.events.dialects.table import Reader, fact
 from nccl_logscan.events.model import Event
+from nccl_logscan.expressions import deferred
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.numbers import whole
+from nccl_logscan.records import dataclass, field
 
 _TOOL = "nvidia-smi"
 HEADS = (
@@ -52,12 +53,12 @@ HEADS = (
     "count,",
 )
 
-_CELL = re.compile(r"(?P<indent>\s{0,40})(?P<key>[A-Za-z][\w .,()/+#&-]{0,60}?)\s{0,60}: (?P<value>.{0,200})$")
-_SECTION = re.compile(r"(?P<indent>\s{4,40})(?P<key>[A-Z][\w .,()/+&-]{0,60})$")
-_GPU = re.compile(r"GPU ([0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f])\s{0,4}$")
-_LISTED = re.compile(r"GPU (\d{1,3}): (.{1,80}) \(UUID: (GPU-[0-9a-f-]{8,40})\)")
-_SLICE = re.compile(r"\s{1,8}MIG \S{1,20}\s{1,12}Device\s{1,4}\d{1,3}: \(UUID: MIG-")
-_ERROR = re.compile(r"\[?(?:Unknown Error|GPU is lost|GPU requires reset|ERR!|Unknown error)\]?")
+_CELL = deferred(r"(?P<indent>\s{0,40})(?P<key>[A-Za-z][\w .,()/+#&-]{0,60}?)\s{0,60}: (?P<value>.{0,200})$")
+_SECTION = deferred(r"(?P<indent>\s{4,40})(?P<key>[A-Z][\w .,()/+&-]{0,60})$")
+_GPU = deferred(r"GPU ([0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f])\s{0,4}$")
+_LISTED = deferred(r"GPU (\d{1,3}): (.{1,80}) \(UUID: (GPU-[0-9a-f-]{8,40})\)")
+_SLICE = deferred(r"\s{1,8}MIG \S{1,20}\s{1,12}Device\s{1,4}\d{1,3}: \(UUID: MIG-")
+_ERROR = deferred(r"\[?(?:Unknown Error|GPU is lost|GPU requires reset|ERR!|Unknown error)\]?")
 _NOTHING = frozenset(("N/A", "[N/A]", "[Not Supported]", "[Not Available]", "Not Supported", "", "None", "-"))
 _ERRORS_ENOUGH = 3
 """Cells of one GPU that must be errors: one alone is known from fans and power sensors of healthy GPUs."""
@@ -85,9 +86,9 @@ _BY_PLACE = {
     ("Fabric", "Health", "Bandwidth"): "fabric_bandwidth",
 }
 # Volatile counts are of this boot; aggregate ones of the GPU's whole life.
-_UNCORRECTED = re.compile(r"(?:SRAM|DRAM) Uncorrectable(?: Parity| SEC-DED)?|Double Bit")
-_VERSION = re.compile(r"\d{1,4}(?:\.\d{1,4}){0,3}|\[?(?:N/A|Unknown Error|GPU is lost|Not Supported)\]?")
-_INDEX = re.compile(r"\d{1,4}|\[?(?:N/A|Unknown Error|GPU is lost)\]?")
+_UNCORRECTED = deferred(r"(?:SRAM|DRAM) Uncorrectable(?: Parity| SEC-DED)?|Double Bit")
+_VERSION = deferred(r"\d{1,4}(?:\.\d{1,4}){0,3}|\[?(?:N/A|Unknown Error|GPU is lost|Not Supported)\]?")
+_INDEX = deferred(r"\d{1,4}|\[?(?:N/A|Unknown Error|GPU is lost)\]?")
 _COLUMNS = {
     "driver_version": "driver",
     "name": "gpu_model",
@@ -263,7 +264,7 @@ class Summary:
         return ()
 
 
-_LINK = re.compile(r"X|NV\d{1,2}|SYS|NODE|PHB|PXB|PIX|PSB|SOC|NVL")
+_LINK = deferred(r"X|NV\d{1,2}|SYS|NODE|PHB|PXB|PIX|PSB|SOC|NVL")
 _LINKS = ("SYS", "SOC", "NODE", "PHB", "PXB", "PIX", "PSB")
 
 

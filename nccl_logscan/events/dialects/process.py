@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from nccl_logscan.events.model import Event, ProcessExit, ProcessSignal, told_by
+from nccl_logscan.expressions import deferred
 from nccl_logscan.gate import Gate
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.position import Origin
@@ -44,11 +45,11 @@ SIGNALS_BY_WORDS = {
 }
 _WORDS = r"Segmentation fault|Bus error|Killed|Aborted|Illegal instruction|Floating point exception|Terminated|Hangup"
 
-_HOST_AND_PID = re.compile(
+_HOST_AND_PID = deferred(
     r"\[(?P<host>[A-Za-z][\w.-]{0,120}):(?P<pid>\d{1,10})(?::\d+:\d+)?\] {1,4}(?:\*\*\*|Signal|Caught)"
 )
 _SIGNALS = tuple(
-    re.compile(expression)
+    deferred(expression)
     for expression in (
         rf"^(?P<words>{_WORDS})(?:: \d{{1,2}})? ?(?:\(core dumped\))?\.?\s{{0,4}}$",
         rf"^\S{{1,200}}: line \d{{1,7}}: {{1,8}}(?P<victim>\d{{1,10}}) (?P<words>{_WORDS})\b",
@@ -76,7 +77,7 @@ _SIGNALS = tuple(
     )
 )
 _EXITS = tuple(
-    (launcher, re.compile(expression))
+    (launcher, deferred(expression))
     for launcher, expression in (
         ("spawn", r"\bprocess \d{1,6} terminated with signal (?P<name>SIG[A-Z0-9]{2,5})"),
         ("spawn", r"\bprocess \d{1,6} terminated with exit code (?P<code>-?\d{1,4})"),
@@ -96,7 +97,7 @@ _EXITS = tuple(
 )
 _EXIT_GATE = Gate(*(expression for _, expression in _EXITS))
 _SIGNAL_GATE = Gate(*_SIGNALS)
-_LAUNCHER_OF = {expression: launcher for launcher, expression in _EXITS}
+_LAUNCHER_OF = {expression.pattern: launcher for launcher, expression in _EXITS}
 
 
 def read(line: LogLine) -> Event | None:
@@ -112,7 +113,7 @@ def _exit(line: LogLine, match: re.Match[str]) -> ProcessExit:
     code = 0 if said.get("well") else _integer(said.get("code"))
     return ProcessExit(
         **told_by(line),
-        launcher=_LAUNCHER_OF[match.re],
+        launcher=_LAUNCHER_OF[match.re.pattern],
         exit_code=code,
         signal=_named(said) or signal_of(code),
         victim=_integer(said.get("victim")),

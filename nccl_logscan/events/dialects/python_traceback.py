@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from nccl_logscan.events.dialects import torch_process_group
 from nccl_logscan.events.model import Event, PythonException, PythonWarning, told_by
+from nccl_logscan.expressions import deferred
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.position import NOBODY, Origin, Position
+from nccl_logscan.records import dataclass, field, replace
 
 # A class name as Python prints it, with Ray's cause in parentheses: ray.exceptions.RayTaskError(ValueError).
 _NAME = r"(?P<name>(?P<path>(?:[A-Za-z_]\w{0,100}\.){0,12})(?P<last>[A-Za-z_]\w{0,100}(?:\(\w{1,100}\))?))"
-_EXCEPTION = re.compile(_NAME + r"(?:: ?(?P<text>.*)|:?\s*)$", re.DOTALL)
-_FIRST_WORD = re.compile(r"[A-Za-z_][\w.]{0,400}(?:\(\w{1,100}\))?(?:: |:?\s{0,80}$)", re.ASCII)
-_ALONE = re.compile(r"[A-Z]\w*(?:Error|Exception|Interrupt|SystemExit|Timeout|Killed|Expired|Exit|Exited)(?:\(\w+\))?$")
+_EXCEPTION = deferred(_NAME + r"(?:: ?(?P<text>.*)|:?\s*)$", re.DOTALL)
+_FIRST_WORD = deferred(r"[A-Za-z_][\w.]{0,400}(?:\(\w{1,100}\))?(?:: |:?\s{0,80}$)", re.ASCII)
+_ALONE = deferred(r"[A-Z]\w*(?:Error|Exception|Interrupt|SystemExit|Timeout|Killed|Expired|Exit|Exited)(?:\(\w+\))?$")
 # Words that look like the names of classes and open lines of prose.
 _NO_NAMES = frozenset(
     {"Error", "Exception", "Timeout", "Killed", "Exit", "Exited", "Expired", "Interrupt", "NCCLError", "LustreError"}
@@ -29,7 +30,7 @@ _HEADINGS = frozenset(
     {"Debug", "Info", "Warning", "Error", "Critical", "Fatal", "Note", "Hint", "Traceback", "File"}
     | {"Epoch", "Step", "Rank", "Loading", "Loss", "Training", "Failures"}
 )
-_WARNING = re.compile(r"\S[^\n]{0,400}?:\d{1,7}: (?P<warning>\w{0,60}Warning): ?(?P<text>.*)", re.DOTALL)
+_WARNING = deferred(r"\S[^\n]{0,400}?:\d{1,7}: (?P<warning>\w{0,60}Warning): ?(?P<text>.*)", re.DOTALL)
 
 
 def read(line: LogLine) -> Event | None:
@@ -120,11 +121,11 @@ class _Pending:
     innermost: LogLine | None = None
 
 
-_FRAME = re.compile(r'File "(?P<file>[^"]{1,1000})", line (?P<line>\d{1,9})(?:, in (?P<function>.{1,200}))?')
-_BOXED_FRAME = re.compile(r"\u2502 (?P<file>\S{1,1000}\.py):(?P<line>\d{1,9}) in (?P<function>\S{1,200})")
-_RAY_TASK = re.compile(r"ray::(?P<name>[^\s(]{1,200})\(\) \(pid=(?P<pid>\d{1,10})(?:, ip=(?P<ip>[\w.:\-]{1,64}))?")
-_SPAWNED = re.compile(r"-- Process (?P<local>\d{1,6}) terminated with")
-_GROUP_RULE = re.compile(r"[\s|+]*(?:\+-\+)?-{2,} ?(?:\d+ )?-{2,}\s*$")
+_FRAME = deferred(r'File "(?P<file>[^"]{1,1000})", line (?P<line>\d{1,9})(?:, in (?P<function>.{1,200}))?')
+_BOXED_FRAME = deferred(r"\u2502 (?P<file>\S{1,1000}\.py):(?P<line>\d{1,9}) in (?P<function>\S{1,200})")
+_RAY_TASK = deferred(r"ray::(?P<name>[^\s(]{1,200})\(\) \(pid=(?P<pid>\d{1,10})(?:, ip=(?P<ip>[\w.:\-]{1,64}))?")
+_SPAWNED = deferred(r"-- Process (?P<local>\d{1,6}) terminated with")
+_GROUP_RULE = deferred(r"[\s|+]*(?:\+-\+)?-{2,} ?(?:\d+ )?-{2,}\s*$")
 _HEADER = "Traceback (most recent call last)"
 _OPENERS = ('File "', "  what():", "what():")
 _CHAINS = ("The above exception was the direct cause of", "During handling of the above exception")
@@ -133,7 +134,7 @@ _HARMLESS = ("Exception ignored in", "Exception ignored on", "--- Logging error 
 _HARMLESS_WITHIN = 80
 CUT_OFF = "TracebackCutOff"
 """The exception's name of a traceback that the log ends in."""
-_THROWN = re.compile(r"terminate called after throwing an instance of '(?P<name>[^']{1,200})'")
+_THROWN = deferred(r"terminate called after throwing an instance of '(?P<name>[^']{1,200})'")
 _STALE_AFTER = 400
 """Lines after which a traceback without an exception is given up: its end is lost."""
 _EXCERPT_WITHIN = 12
@@ -157,6 +158,11 @@ class Tracebacks:
         self._harmless: dict[Origin, int] = {}
         self._limit = limit
 
+    @property
+    def is_open(self) -> bool:
+        """Whether lines that follow may belong to what was read."""
+        return bool(self._pending or self._chained or self._spawned or self._thrown or self._harmless)
+
     def read(self, line: LogLine, worker: Origin | None = None) -> tuple[Event, ...] | None:
         """Return the events of a line that belongs to a traceback, () for one that is swallowed, None for any other.
 
@@ -177,7 +183,7 @@ class Tracebacks:
         return self._exception(line, None) if _may_be_exception(text) else None
 
     @property
-    def is_open(self) -> bool:
+    def is_cut_off(self) -> bool:
         """Whether `finish` would return something."""
         return any(pending.innermost is not None for pending in self._pending.values())
 

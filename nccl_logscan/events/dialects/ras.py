@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nccl_logscan.events.dialects.table import Reader
 from nccl_logscan.events.model import Event, NcclDriver, NcclRas, NcclVersion, told_by
+from nccl_logscan.expressions import deferred
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.numbers import whole
 from nccl_logscan.position import Position
+from nccl_logscan.records import dataclass, field, replace
 
 HEADS = (
     "Job summary",
@@ -38,33 +39,33 @@ HEADS = (
     '  "group": "TRACE"',
 )
 # A lone `{` may begin anything, so that what NCCL prints is known by the second line of it.
-_JSON = re.compile(r'\{ ?"(?:nccl_version"|timestamp"\s?: ?"[^"]{8,40}",\s{0,8}"group"\s?: ?"(?:LIFECYCLE|TRACE)")')
-_COMM = re.compile(r"#(\d{1,6})-(\d{1,6}) \(([0-9a-f]{1,16})\) (INCOMPLETE|ERROR|MISMATCH)")
-_GROUP = re.compile(
+_JSON = deferred(r'\{ ?"(?:nccl_version"|timestamp"\s?: ?"[^"]{8,40}",\s{0,8}"group"\s?: ?"(?:LIFECYCLE|TRACE)")')
+_COMM = deferred(r"#(\d{1,6})-(\d{1,6}) \(([0-9a-f]{1,16})\) (INCOMPLETE|ERROR|MISMATCH)")
+_GROUP = deferred(
     r"\s{0,8}(\d{1,6})\s{1,12}\d{1,9}\s{1,12}\d{1,9}\s{1,12}[\d-]{1,15}\s{1,12}(\d{1,9})\s{1,12}\d{1,9}\s{1,12}([A-Z]{2,16}\s{1,12}[A-Z,]{2,40})\s{0,8}$"
 )
-_PROCESS = re.compile(r"\s{0,4}Process (\d{1,10}) on node (\S{1,255}) managing GPUs? (\d{1,4})")
-_MEMBER = re.compile(
+_PROCESS = deferred(r"\s{0,4}Process (\d{1,10}) on node (\S{1,255}) managing GPUs? (\d{1,4})")
+_MEMBER = deferred(
     r"\s{0,4}Rank (\d{1,9})"
     r"(?: has launched up to operation (\d{1,18})| has not launched any operations()| has status (\w{1,20})"
     r"| reported (.{1,60}?))?"
     r"(?: -- (?:GPU (\d{1,4})(?: \(NVML \d{1,4}\))? managed by process (\d{1,10}) on node (\S{1,255})|\[process).*)?$"
 )
-_SHARE = re.compile(
+_SHARE = deferred(
     r"\s{0,4}(\d{1,9}) ranks (?:have launched up to operation (\d{1,18})|have not launched any operations()"
     r"|have status (\w{1,20})|reported (.{1,60}))$"
 )
-_LACKING = re.compile(r"\s{0,4}Missing communicator data from (\d{1,9}) (job process(?:es)?|ranks?)")
-_DEAD = re.compile(r"\s{0,4}(\d{1,9}) job process(?:es)? (?:are|is) considered dead")
-_THE_RANKS = re.compile(r"\s{0,4}The (missing|unknown) ranks?: ([\d,]{1,4000})$")
-_DIFFERENT = re.compile(
+_LACKING = deferred(r"\s{0,4}Missing communicator data from (\d{1,9}) (job process(?:es)?|ranks?)")
+_DEAD = deferred(r"\s{0,4}(\d{1,9}) job process(?:es)? (?:are|is) considered dead")
+_THE_RANKS = deferred(r"\s{0,4}The (missing|unknown) ranks?: ([\d,]{1,4000})$")
+_DIFFERENT = deferred(
     r"\s{0,4}Communicator ranks have different (?:(\w{1,40}) operation counts|collective operation counts|(status))"
 )
-_TIMEOUT = re.compile(r"\s{0,4}Encountered (\d{1,9}) communication timeouts? while gathering")
-_PEER_EVENT = re.compile(
+_TIMEOUT = deferred(r"\s{0,4}Encountered (\d{1,9}) communication timeouts? while gathering")
+_PEER_EVENT = deferred(
     r"(?:\[[\d :-]{8,40}\] )?(PEER_[A-Z_]{2,40}): (?:Process (\d{1,10}) on node (\S{1,255}) managing GPUs? (\d{1,4}))?"
 )
-_OTHER = re.compile(
+_OTHER = deferred(
     r"Job summary|Communicators\.\.\.|={4,40}$|[\d\s()-]{1,120}$|#\d{1,6}-\d|CUDA runtime version "
     r"|Gathering data about |The outlier node|No communicator data |Group {2,8}Comms"
     r"|\s{0,16}(?:#  in group|\(total\)|Nodes  Processes|Processes  |per (?:node|process))"
@@ -239,7 +240,7 @@ _READERS: tuple[tuple[re.Pattern[str], Callable[[RasText, LogLine, re.Match[str]
 
 # --- JSON ------------------------------------------------------------------------------------------------
 
-_TOKEN = re.compile(
+_TOKEN = deferred(
     r'"(?P<key>[^"\\]{1,80})"\s{0,8}:\s{0,8}(?P<value>"[^"\\]{0,300}"|-?\d{1,20}(?:\.\d{1,9})?|true|false|null)?'
     r"|(?P<mark>[{}\[\]])"
 )

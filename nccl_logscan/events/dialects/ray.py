@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from nccl_logscan.events.model import RayEvent, told_by
+from nccl_logscan.expressions import deferred
 from nccl_logscan.gate import Gate
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.position import Origin
@@ -61,12 +62,12 @@ _SAID = (
     "Some workers of the worker process",
     "OOM killer due to high memory usage",
 )
-_GATE = Gate(*(re.compile(re.escape(words)) for words in _SAID))
-_DAEMON = re.compile(
+_GATE = Gate(*(deferred(re.escape(words)) for words in _SAID))
+_DAEMON = deferred(
     r"^\[?[\d :,.-]{0,32}(?:[EWIFC] \d{1,10} \d{1,10}\] ?)?\((?:raylet|gcs_server|autoscaler[^)]{0,30}"
     r"|core_worker|plasma_store)(?:, ip=[\w.:-]{1,80})?\) "
 )
-_NODE_ADDRESS = re.compile(
+_NODE_ADDRESS = deferred(
     r"(?:\bIP: |node IP |node with IP |node_ip=|-ip |ip_address: |address: )(?P<address>\d{1,3}(?:\.\d{1,3}){3})"
 )
 _NODE_SPEAKS_OF = (

@@ -11,12 +11,13 @@ Formats: outputs of all of them in public repositories; show_gids as Mellanox/ml
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from nccl_logscan.events.dialects.table import Reader, fact
 from nccl_logscan.events.model import Event
+from nccl_logscan.expressions import deferred
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.numbers import whole
+from nccl_logscan.records import dataclass
 
 HEADS = (
     "CA '",
@@ -32,22 +33,22 @@ HEADS = (
     "ibp",
 )
 
-_CA = re.compile(r"CA '([^'\s]{1,64})'")
-_PORT = re.compile(r"\s{0,16}[Pp]ort (\d{1,3}):\s{0,4}$|\s{1,16}port:\s{1,8}(\d{1,3})\s{0,4}$")
-_DEVICE_PORT = re.compile(r"Infiniband device '([^'\s]{1,64})' port (\d{1,3}) status:")
-_HCA = re.compile(r"hca_id:\s{0,16}(\S{1,64})")
-_CELL = re.compile(r"\s{1,40}([A-Za-z][\w ]{1,32}?):\s{0,40}(\S.{0,120}?)\s{0,8}$")
-_GID = re.compile(r"\s{1,40}GID\[\s{0,4}(\d{1,4})\]:\s{0,16}([0-9A-Fa-f:.]{2,60})(?:, (RoCE v[12]|IB|InfiniBand))?")
-_RDMA_LINK = re.compile(
+_CA = deferred(r"CA '([^'\s]{1,64})'")
+_PORT = deferred(r"\s{0,16}[Pp]ort (\d{1,3}):\s{0,4}$|\s{1,16}port:\s{1,8}(\d{1,3})\s{0,4}$")
+_DEVICE_PORT = deferred(r"Infiniband device '([^'\s]{1,64})' port (\d{1,3}) status:")
+_HCA = deferred(r"hca_id:\s{0,16}(\S{1,64})")
+_CELL = deferred(r"\s{1,40}([A-Za-z][\w ]{1,32}?):\s{0,40}(\S.{0,120}?)\s{0,8}$")
+_GID = deferred(r"\s{1,40}GID\[\s{0,4}(\d{1,4})\]:\s{0,16}([0-9A-Fa-f:.]{2,60})(?:, (RoCE v[12]|IB|InfiniBand))?")
+_RDMA_LINK = deferred(
     r"link (\S{1,64})/(\d{1,3}) (?:subnet_prefix \S{1,40} |lid \S{1,12} |sm_lid \S{1,12} |lmc \S{1,8} ){0,4}"
     r"state (\w{1,16}) physical_state (\w{1,24})(?: netdev (\S{1,32}))?"
 )
-_NET_DEVICE = re.compile(r"(\S{1,64}) port (\d{1,3}) ==> (\S{1,32}) \((Up|Down)\)")
-_GID_ROW = re.compile(
+_NET_DEVICE = deferred(r"(\S{1,64}) port (\d{1,3}) ==> (\S{1,32}) \((Up|Down)\)")
+_GID_ROW = deferred(
     r"(\S{1,64})\s{1,12}(\d{1,3})\s{1,12}(\d{1,4})\s{1,12}([0-9a-f]{4}(?::[0-9a-f]{4}){7})\s{1,40}"
     r"(?:(\d{1,3}(?:\.\d{1,3}){3})\s{1,24})?(v[12])?(?:\s{1,24}(\S{1,32}))?\s{0,8}$"
 )
-_RATE = re.compile(r"(\d{1,4}(?:\.\d{1,3})?)(?: Gb/sec.*)?$")
+_RATE = deferred(r"(\d{1,4}(?:\.\d{1,3})?)(?: Gb/sec.*)?$")
 
 _STATES = {
     "active": "Active",

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from nccl_logscan.events.dialects.process import SIGNALS_BY_WORDS, signal_of
 from nccl_logscan.events.model import Event, ProcessExit, SlurmEvent, told_by
+from nccl_logscan.expressions import deferred
 from nccl_logscan.gate import Gate
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.position import Origin
+from nccl_logscan.records import replace
 
 # `srun: error: n07: task 3: Exited with exit code 1`; several hosts and tasks stand as lists (src/srun/launch.c).
-_TASKS_ENDED = re.compile(
+_TASKS_ENDED = deferred(
     r"(?:srun|mpirun): (?:error: )?(?P<hosts>[A-Za-z0-9][\w.\[\],-]{0,400}): tasks? (?P<tasks>\d[\d,\[\] -]{0,400}): "
     r"(?P<how>Exited with exit code (?P<code>\d{1,4})|Out Of Memory|Killed|Terminated|Aborted|Segmentation fault"
     r"|Bus error|Illegal instruction"
     r"|Floating point exception|User defined signal \d|[A-Z][\w -]{2,40}(?: \(core dumped\))?)"
 )
-_STEP_ENDED = re.compile(
+_STEP_ENDED = deferred(
     r"\*\*\* (?:STEP|JOB) \S{1,80} (?:ON (?P<host>\S{1,200}) )?"
     r"(?:CANCELLED|FAILED|COMPLETED|STEPD TERMINATED(?: ON (?P<last>\S{1,200}))?)"
 )
 _SIGNALS = SIGNALS_BY_WORDS | {"out of memory": 9}
 _SPEAKER = r"(?:srun|slurmstepd|slurmd|sbatch|salloc|scontrol|slurmctld)(?:-\w{1,40})?(?:\[\d{1,10}\])?: "
-_SPEAKS = re.compile(
+_SPEAKS = deferred(
     rf"^{_SPEAKER}\S|\b{_SPEAKER}(?:error|fatal|warning|info): |\b{_SPEAKER}(?:Job step|Force Terminated"
     rf"|interrupt|forcing|\*\*\*)"
     r"|oom[_-]kill event|\bNode failure on \S|Job \d{1,12} has been (?:requeued|preempted|cancelled)"
@@ -32,9 +33,9 @@ _SPEAKS = re.compile(
     r"|DUE TO (?:TIME LIMIT|PREEMPTION|NODE FAILURE|JOB REQUEUE)"
     r"|killed by the cgroup out-of-memory handler|Exceeded (?:job|step) memory limit"
 )
-_NODE_FAILED = re.compile(r"\bNode failure on (?P<host>[A-Za-z0-9][\w.-]{0,200})")
-_FIRST_TASK = re.compile(r"\d{1,8}")
-_PREFIX_IN_LIST = re.compile(r"(?P<stem>[\w.-]{1,100})\[(?P<first>\d{1,9})")
+_NODE_FAILED = deferred(r"\bNode failure on (?P<host>[A-Za-z0-9][\w.-]{0,200})")
+_FIRST_TASK = deferred(r"\d{1,8}")
+_PREFIX_IN_LIST = deferred(r"(?P<stem>[\w.-]{1,100})\[(?P<first>\d{1,9})")
 
 _GATE = Gate(_TASKS_ENDED, _STEP_ENDED, _SPEAKS)
 

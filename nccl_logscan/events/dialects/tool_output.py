@@ -7,34 +7,35 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from dataclasses import replace
 from pathlib import PurePosixPath
 
 from nccl_logscan.events.dialects import nvidia_smi, ras, rdma_tools
 from nccl_logscan.events.dialects.table import Reader
 from nccl_logscan.events.model import Event
+from nccl_logscan.expressions import deferred
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.position import Origin
+from nccl_logscan.records import replace
 
 _KINDS = (ras, nvidia_smi, rdma_tools)
 _HEADS = tuple(head for kind in _KINDS for head in kind.HEADS)
 _BEFORE = 4
 """Lines before an output that may name its host: a prompt, dshbak's and pdsh's headings."""
 
-_PROMPT = re.compile(
+_PROMPT = deferred(
     r"^\s{0,8}(?:\([^)\s]{1,60}\) )?\[?[\w.-]{1,64}@([A-Za-z0-9][\w.-]{0,200})[:\s][^#$]{0,200}[#$] ?\S"
     r"|^\$?\s{0,4}(?:ssh|pdsh -w|clush -w|srun -w) ([A-Za-z0-9][\w.-]{0,200}) \S"
     r"|^(?:[=#*>-]{2,20} ?)?(?:[Hh]ost(?:name)?|[Nn]ode)[:=] ?([A-Za-z0-9][\w.-]{0,200})\s{0,4}[=#*<-]{0,20}$"
     r"|^[=#*>-]{2,20} ?([A-Za-z][\w.-]{0,60}\d[\w.-]{0,60}) ?[=#*<-]{2,20}$"
 )
-_RULER = re.compile(r"^-{4,40}$")
-_BARE = re.compile(r"^([A-Za-z][\w.-]{0,60}\d[\w.-]{0,60})$")
-_TOOL_IN_NAME = re.compile(
+_RULER = deferred(r"^-{4,40}$")
+_BARE = deferred(r"^([A-Za-z][\w.-]{0,60}\d[\w.-]{0,60})$")
+_TOOL_IN_NAME = deferred(
     r"nvidia[-_.]?smi|(?<![a-z])smi(?![a-z])|ibstat(?:us)?|ibv[-_]?devinfo|devinfo|show[-_]?gids|(?<![a-z])gids?(?![a-z])"
     r"|nccl[-_]?ras|(?<![a-z])topo(?![a-z])",
     re.IGNORECASE,
 )
-_NO_HOST = re.compile(
+_NO_HOST = deferred(
     r"(?:rank|attempt|run|job|task|step|log|out|err|gpu|mlx|v|day|part|try)s?[-_]?\d*|q|x|m|l|v|a|verbose|before|after"
     r"|\d[\d.T:_-]*",
     re.IGNORECASE,
@@ -48,6 +49,11 @@ class ToolOutput:
         self._limit = limit
         self._open: dict[Origin, Reader] = {}
         self._recent: deque[str] = deque(maxlen=_BEFORE)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether lines that follow may stand in a table."""
+        return bool(self._open)
 
     def read(self, line: LogLine) -> tuple[Event, ...] | None:
         """Return the events of a line that stands in a table or opens one; None for any other line."""

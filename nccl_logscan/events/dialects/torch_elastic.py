@@ -9,30 +9,31 @@ Stamp and level may have been taken off already; the module's name, by dots or b
 
 from __future__ import annotations
 
-import re
 import signal as signals
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from nccl_logscan.events.model import ElasticAgent, ElasticExit, told_by
+from nccl_logscan.expressions import deferred
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.position import Instant, Origin
+from nccl_logscan.records import dataclass, field, replace
 
 # The module's name may stand behind a stamp or a level that no prefix of the lines layer knows.
-_LOGGER = re.compile(
+_LOGGER = deferred(
     r"(?:.{0,80}?[\s:\]|])?torch[./]distributed[./](?:elastic|run|launch|launcher|agent)\b[a-z0-9_./]*?"
     r"(?:\.py:\d{1,6}\] ?"
     r"|(?: ?[:|-] ?\[?(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)\]?)(?: ?[:|-] ?| )"
     r"|: ?| - | \| ?)"
 )
-_FAILED = re.compile(
+_FAILED = deferred(
     r"failed \(exitcode: (?P<code>-?\d{1,10})\)(?: local_rank: (?P<local>\d{1,6}))?(?: \(pid: (?P<pid>\d{1,10})\))?"
 )
-_CLOSING = re.compile(
+_CLOSING = deferred(
     r"Sending process \d+ closing signal (?P<name>SIG\w+)|Closing process \d+ via signal (?P<name2>SIG\w+)"
 )
-_SIGNALLED = re.compile(r"(?:via signal|exiting via|via|closing signal) (?:Signals\.)?(SIG[A-Z0-9]+|\d{1,2}\b)")
-_DEATH = re.compile(r"Received (?:Signals\.)?(\w+) death signal")
+_SIGNALLED = deferred(r"(?:via signal|exiting via|via|closing signal) (?:Signals\.)?(SIG[A-Z0-9]+|\d{1,2}\b)")
+_STAMP = deferred(r"(\d{4})-(\d\d?)-(\d\d?)_(\d\d?):(\d\d?):(\d\d?)")
+_DEATH = deferred(r"Received (?:Signals\.)?(\w+) death signal")
 
 
 def read(line: LogLine) -> ElasticAgent | ElasticExit | None:
@@ -101,10 +102,10 @@ class _Entry:
     pid: int | None = None
 
 
-_FIELD = re.compile(r"\s{1,8}(?P<name>time|host|rank|exitcode|error_file|traceback|msg)\s{0,8}: (?P<value>.*)")
-_RANK = re.compile(r"(\d{1,7})(?: \(local_rank: (\d{1,6})\))?")
-_EXIT = re.compile(r"(-?\d{1,10})(?: \(pid: (\d{1,10})\))?")
-_ENTRY = re.compile(r"\[\d{1,7}\]:\s*$")
+_FIELD = deferred(r"\s{1,8}(?P<name>time|host|rank|exitcode|error_file|traceback|msg)\s{0,8}: (?P<value>.*)")
+_RANK = deferred(r"(\d{1,7})(?: \(local_rank: (\d{1,6})\))?")
+_EXIT = deferred(r"(-?\d{1,10})(?: \(pid: (\d{1,10})\))?")
+_ENTRY = deferred(r"\[\d{1,7}\]:\s*$")
 
 
 @dataclass(slots=True)
@@ -183,7 +184,10 @@ class FailureBlock:
 
 def _time(printed: str) -> datetime | None:
     """`2026-11-30_05:42:35`, by the agent's clock; the zone is not printed."""
+    found = _STAMP.fullmatch(printed)
+    if found is None:
+        return None
     try:
-        return datetime.strptime(printed, "%Y-%m-%d_%H:%M:%S")
+        return datetime(*map(int, found.groups()))  # type: ignore[arg-type] # six numbers
     except ValueError:
         return None

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import islice
 from math import prod
 from typing import Any
@@ -27,11 +26,13 @@ from nccl_logscan.events.model import (
     TorchWorkStatus,
     told_by,
 )
+from nccl_logscan.expressions import deferred
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.position import Origin
+from nccl_logscan.records import dataclass
 
 _FILES = ("ProcessGroup", "NCCLUtils", "TraceUtils", "FlightRecorder", "HeartbeatMonitor", "Utils.hpp", "logger.cpp")
-_PREFIX = re.compile(
+_PREFIX = deferred(
     r"\s?\[(?:PG (?P<group>.{1,300}?) )?[Rr]ank (?P<rank>\d{1,7})\]:? ?"
     r"|\[(?P<bare>\d{1,7})\] (?=caught collective operation timeout)"  # 1.7
 )
@@ -133,13 +134,13 @@ def _number(expression: re.Pattern[str], text: str) -> int | None:
     return int(found[1]) if found else None
 
 
-_SEQUENCE = re.compile(r"SeqNum=(\d{1,19})")
-_OPERATION = re.compile(r"OpType=(\w+)")
-_NUMEL_IN = re.compile(r"NumelIn=(\d{1,19})")
-_NUMEL_OUT = re.compile(r"NumelOut=(\d{1,19})")
-_SHAPE = re.compile(r"TensorShape=\[([\d, ]{1,200})\]")
-_LIMIT = re.compile(r"Timeout\(ms\)=(\d{1,19})")
-_ELAPSED = re.compile(r"ran for (\d{1,19}) milliseconds")
+_SEQUENCE = deferred(r"SeqNum=(\d{1,19})")
+_OPERATION = deferred(r"OpType=(\w+)")
+_NUMEL_IN = deferred(r"NumelIn=(\d{1,19})")
+_NUMEL_OUT = deferred(r"NumelOut=(\d{1,19})")
+_SHAPE = deferred(r"TensorShape=\[([\d, ]{1,200})\]")
+_LIMIT = deferred(r"Timeout\(ms\)=(\d{1,19})")
+_ELAPSED = deferred(r"ran for (\d{1,19}) milliseconds")
 
 
 def _watchdog_timeout(said: _Said) -> TorchWatchdogTimeout | None:
@@ -164,11 +165,11 @@ def _watchdog_timeout(said: _Said) -> TorchWatchdogTimeout | None:
     )
 
 
-_ENQUEUED = re.compile(r"[Ll]ast enqueued(?: NCCL)? work: (-?\d{1,19})")
-_STARTED = re.compile(r"[Ll]ast started(?: NCCL)? work: (-?\d{1,19})")
-_COMPLETED = re.compile(r"[Ll]ast completed(?: NCCL)? work: (-?\d{1,19})")
-_FAILED = re.compile(r"(?:work sequence id|Timeout at NCCL work|watchdog at work): (-?\d{1,19})")
-_FROM_RANK = re.compile(r"from\s+rank (\d{1,7})")
+_ENQUEUED = deferred(r"[Ll]ast enqueued(?: NCCL)? work: (-?\d{1,19})")
+_STARTED = deferred(r"[Ll]ast started(?: NCCL)? work: (-?\d{1,19})")
+_COMPLETED = deferred(r"[Ll]ast completed(?: NCCL)? work: (-?\d{1,19})")
+_FAILED = deferred(r"(?:work sequence id|Timeout at NCCL work|watchdog at work): (-?\d{1,19})")
+_FROM_RANK = deferred(r"from\s+rank (\d{1,7})")
 _LOCAL_DUMPS = (
     "this local rank",
     "First PG on this rank to signal",
@@ -234,21 +235,21 @@ _RANKS = r"\[(?P<ranks>[\d, ]{1,100000})\]"
 _DESYNC_FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "timeout",
-        re.compile(rf"(?:- )?(?:{_RANKS} )?Timeout at collective: (?P<collective>\w+), #(?P<sequence>\d{{1,19}})"),
+        deferred(rf"(?:- )?(?:{_RANKS} )?Timeout at collective: (?P<collective>\w+), #(?P<sequence>\d{{1,19}})"),
     ),
     (
         "missing",
-        re.compile(rf"(?:- )?{_RANKS} finished collective #\d+, but didn't join collective #(?P<sequence>\d{{1,19}})"),
+        deferred(rf"(?:- )?{_RANKS} finished collective #\d+, but didn't join collective #(?P<sequence>\d{{1,19}})"),
     ),
-    ("started", re.compile(rf"(?:- )?{_RANKS} joined but didn't finish collective #(?P<sequence>\d{{1,19}})")),
-    ("never-joined", re.compile(rf"(?:- )?To our best knowledge, ranks {_RANKS} are the lagging ranks")),
-    ("never-joined", re.compile(rf"(?:- )?{_RANKS}.{{0,40}}never joined")),
-    ("report", re.compile(r"(?:- )?(?:To our best knowledge, |Snapshot of ranks' latest states)")),
-    ("finished", re.compile(r"#(?P<sequence>\d{1,19}) finished ranks:")),
-    ("started", re.compile(r"#(?P<sequence>\d{1,19}) started ranks:")),
-    ("finished", re.compile(rf"{_RANKS} finished (?P<collective>[A-Z_][A-Z0-9_]*)$")),
-    ("started", re.compile(rf"{_RANKS} started (?P<collective>[A-Z_][A-Z0-9_]*)$")),
-    ("report", re.compile(r"Rank \d+$")),
+    ("started", deferred(rf"(?:- )?{_RANKS} joined but didn't finish collective #(?P<sequence>\d{{1,19}})")),
+    ("never-joined", deferred(rf"(?:- )?To our best knowledge, ranks {_RANKS} are the lagging ranks")),
+    ("never-joined", deferred(rf"(?:- )?{_RANKS}.{{0,40}}never joined")),
+    ("report", deferred(r"(?:- )?(?:To our best knowledge, |Snapshot of ranks' latest states)")),
+    ("finished", deferred(r"#(?P<sequence>\d{1,19}) finished ranks:")),
+    ("started", deferred(r"#(?P<sequence>\d{1,19}) started ranks:")),
+    ("finished", deferred(rf"{_RANKS} finished (?P<collective>[A-Z_][A-Z0-9_]*)$")),
+    ("started", deferred(rf"{_RANKS} started (?P<collective>[A-Z_][A-Z0-9_]*)$")),
+    ("report", deferred(r"Rank \d+$")),
 )
 
 
@@ -281,12 +282,12 @@ def _ranks(printed: str) -> tuple[int, ...]:
     return tuple(int(rank) for rank in re.findall(r"\d{1,7}", printed))
 
 
-_RUNNING = re.compile(
+_RUNNING = deferred(
     r"[Rr]ank (?P<rank>\d{1,7}) is running (?:inconsistent )?collective: +"
     r"(?:CollectiveFingerPrint\((?:SequenceNumber=(?P<sequence>\d{1,19}),? ?)?OpType=)?(?P<collective>\w+)"
 )
-_SEQUENCE_TOLD = re.compile(r"sequence number is: (\d{1,19})")
-_VERIFIED = re.compile(r"for collective (?P<collective>\w+) on rank (?P<rank>\d{1,7})")
+_SEQUENCE_TOLD = deferred(r"sequence number is: (\d{1,19})")
+_VERIFIED = deferred(r"for collective (?P<collective>\w+) on rank (?P<rank>\d{1,7})")
 
 
 def _mismatch(line: LogLine, text: str) -> TorchMismatch | None:
@@ -324,7 +325,7 @@ def _mismatch_of_1_9(line: LogLine, text: str) -> TorchMismatch | None:
     )
 
 
-_MISSED = re.compile(r"Ranks? (?P<ranks>\d[\d, ]{0,100000}) failed to pass monitoredBarrier")
+_MISSED = deferred(r"Ranks? (?P<ranks>\d[\d, ]{0,100000}) failed to pass monitoredBarrier")
 _BARRIER = ("failed to pass monitoredBarrier", "successfully reached monitoredBarrier", "monitoredBarrier in")
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from nccl_logscan.events.model import Event, TrainEnd, TrainStep, told_by
+from nccl_logscan.expressions import deferred
 from nccl_logscan.gate import Gate
 from nccl_logscan.lines.model import LogLine
 
@@ -17,55 +18,53 @@ _VALUE = r"(?P<value>[-+]?(?:\d{1,20}(?:\.\d{0,20})?(?:e[-+]?\d{1,4})?|\.\d{1,20
 _IS = r"['\"]?\]?\s{0,3}(?:\[|:|=|is|\|)?\s{0,6}['\"]?(?:tensor\()?"
 _COUNT = _IS + r"\[?\s{0,8}(?P<step>\d{1,12})(?!\w|\.\d|\()"
 
-_LOSS = re.compile(
+_LOSS = deferred(
     r"loss(?<![a-z]loss)(?:[_/](?:step|epoch|avg|mean|total|train|train/total|value|ema|sum"
     r"|sync)){0,2}" + _IS + _VALUE
 )
-_GRAD_NORM = re.compile(
+_GRAD_NORM = deferred(
     r"(?:grad(?:ient)?[ _-]?norm|\bgnorm"
     r"|global[_ ](?:grad[_ ])?norm)(?:[_/]\w{1,12})?" + _IS + _VALUE
 )
-_LOSS_SCALE = re.compile(r"(?:loss[ _-]?scale|(?:^|[ ,|])(?:amp_|grad_)?scaler?(?:_scale)?)" + _IS + _VALUE)
-_SKIPPED = re.compile(
+_LOSS_SCALE = deferred(r"(?:loss[ _-]?scale|(?:^|[ ,|])(?:amp_|grad_)?scaler?(?:_scale)?)" + _IS + _VALUE)
+_SKIPPED = deferred(
     r"(?:number of (?P<lately>skipped iterations)|\bskipped(?:[_ ](?:steps|iters"
     r"|iterations))?)\s{0,3}[:=]\s{0,6}(?P<value>\d{1,12})"
 )
-_NAN_ITERATIONS = re.compile(r"number of nan iterations\s{0,3}[:=]\s{0,6}(?P<value>\d{1,12})")
+_NAN_ITERATIONS = deferred(r"number of nan iterations\s{0,3}[:=]\s{0,6}(?P<value>\d{1,12})")
 
 # Most telling first: a fairseq line holds `epoch 001: 3575 / 6547` and `num_updates=3560`.
 _STEPS = Gate(
-    re.compile(r"\bn(?:um)?_updates" + _COUNT),
-    re.compile(r"step(?<![a-z]step)s?(?:_(?:idx|num|id)| (?:number|no))?" + _COUNT),
-    re.compile(r"iter(?<![a-z]iter)(?:ations?|s)?(?:_(?:idx|num|id)| (?:number|no)|\(train\))?" + _COUNT),
-    re.compile(r"\bitr" + _COUNT),
-    re.compile(r"batch(?<![a-z]batch)(?:_(?:idx|num|id)| (?:number|no))?" + _COUNT),
-    re.compile(r"\bupdate" + _COUNT),
-    re.compile(
-        r"epoch(?:\(train\))?:?\s{0,4}\[\s{0,6}\d{1,8}(?:/\d{1,8})?\]\s{0,6}\[\s{0,8}(?P<step>\d{1,12})\s{0,4}/"
-    ),
-    re.compile(r"epoch:?\s{0,4}\d{1,8}(?:/\d{1,8})?:?\s{1,8}\[?\s{0,8}(?P<step>\d{1,12})\s?/"),
-    re.compile(r"epoch:train:\d{1,12}-(?P<step>\d{1,12})batch:"),
-    re.compile(r"(?:^|\s|\|)(?P<step>\d{1,12})/\d{1,12} \[[\d:]{1,12}<"),
-    re.compile(r"^\s{0,8}(?P<step>\d{1,12})/\d{1,12} \[[=>.]"),
-    re.compile(r"\bep(?:och)?(?:\s{0,3}[:=#]?\s{0,3}\[?)\s{0,6}(?P<step>\d{1,8})\b"),
+    deferred(r"\bn(?:um)?_updates" + _COUNT),
+    deferred(r"step(?<![a-z]step)s?(?:_(?:idx|num|id)| (?:number|no))?" + _COUNT),
+    deferred(r"iter(?<![a-z]iter)(?:ations?|s)?(?:_(?:idx|num|id)| (?:number|no)|\(train\))?" + _COUNT),
+    deferred(r"\bitr" + _COUNT),
+    deferred(r"batch(?<![a-z]batch)(?:_(?:idx|num|id)| (?:number|no))?" + _COUNT),
+    deferred(r"\bupdate" + _COUNT),
+    deferred(r"epoch(?:\(train\))?:?\s{0,4}\[\s{0,6}\d{1,8}(?:/\d{1,8})?\]\s{0,6}\[\s{0,8}(?P<step>\d{1,12})\s{0,4}/"),
+    deferred(r"epoch:?\s{0,4}\d{1,8}(?:/\d{1,8})?:?\s{1,8}\[?\s{0,8}(?P<step>\d{1,12})\s?/"),
+    deferred(r"epoch:train:\d{1,12}-(?P<step>\d{1,12})batch:"),
+    deferred(r"(?:^|\s|\|)(?P<step>\d{1,12})/\d{1,12} \[[\d:]{1,12}<"),
+    deferred(r"^\s{0,8}(?P<step>\d{1,12})/\d{1,12} \[[=>.]"),
+    deferred(r"\bep(?:och)?(?:\s{0,3}[:=#]?\s{0,3}\[?)\s{0,6}(?P<step>\d{1,8})\b"),
 )
 # Lines of these shapes are a training loop's without any loss in them.
 _WITHOUT_LOSS = (
-    re.compile(r"\bstep=(?P<step>\d{1,12}), skipped=\d"),  # DeepSpeed's engine
-    re.compile(r"\biteration +(?P<step>\d{1,12})/ *\d{1,12} \| consumed samples:"),  # Megatron
-    re.compile(r"\bstep:(?P<step>\d{1,12})(?:/\d{1,12})? (?:val_loss:\S{1,20} )?train_time:"),  # nanoGPT's heirs
-    re.compile(r"step:(?<!\wstep:)(?P<step>\d{1,12}) - [\w/]{1,60}:"),  # verl
-    re.compile(r"^ep \d{1,8} train, step (?P<step>\d{1,12}), "),  # RETURNN
-    re.compile(r"\bcompleted step: (?P<step>\d{1,12}), seconds:"),  # MaxText
+    deferred(r"\bstep=(?P<step>\d{1,12}), skipped=\d"),  # DeepSpeed's engine
+    deferred(r"\biteration +(?P<step>\d{1,12})/ *\d{1,12} \| consumed samples:"),  # Megatron
+    deferred(r"\bstep:(?P<step>\d{1,12})(?:/\d{1,12})? (?:val_loss:\S{1,20} )?train_time:"),  # nanoGPT's heirs
+    deferred(r"step:(?<!\wstep:)(?P<step>\d{1,12}) - [\w/]{1,60}:"),  # verl
+    deferred(r"^ep \d{1,8} train, step (?P<step>\d{1,12}), "),  # RETURNN
+    deferred(r"\bcompleted step: (?P<step>\d{1,12}), seconds:"),  # MaxText
 )
-_BAR = re.compile(
+_BAR = deferred(
     r"(?:train|epoch|training|steps)\b[^|]{0,60}%\|[^|]{0,400}\| ?(?P<step>\d{1,12})/\d{1,12} \[[\d:]{1,12}<"
 )  # tqdm's, from the start of a line
-_HF_LOSS = re.compile(r"\{'loss': '?" + _VALUE)
+_HF_LOSS = deferred(r"\{'loss': '?" + _VALUE)
 _HF_EVALUATION = "{'eval_"
 
 _TAIL = r"(?:[.!] |[.! ]{0,6}(?:$|successfully|in \d|after \d|at \d|total|time|took|with exit code 0|saving|[(:,=*#-]))"
-_END = re.compile(
+_END = deferred(
     r"(?:^\W{0,12}|[-|:>\]] )(?:the |model )?train(?:ing)? (?:run )?(?:is |has |was )?(?:now )?"
     rf"(?:complete|completed|finished|done|ended){_TAIL}"
     rf"|^\W{{0,12}}(?:finished|completed|done) training{_TAIL}"
@@ -87,7 +86,7 @@ _END = re.compile(
 )
 _TOLD_WITHOUT_LOSS = Gate(*_WITHOUT_LOSS)
 _HF_LOSSES = Gate(_HF_LOSS)
-_STEP_OR_END = Gate(_LOSS, re.compile(re.escape(_HF_EVALUATION)), *_WITHOUT_LOSS, _BAR, _END)
+_STEP_OR_END = Gate(_LOSS, deferred(re.escape(_HF_EVALUATION)), *_WITHOUT_LOSS, _BAR, _END)
 
 
 def read(line: LogLine) -> Event | None:

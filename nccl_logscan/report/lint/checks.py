@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from nccl_logscan.lint.model import Check, Severity
+from nccl_logscan.records import dataclass
 
 _NCCL = "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html"
 _TORCH = "https://docs.pytorch.org/docs/stable/torch_nccl_environment_variables.html"

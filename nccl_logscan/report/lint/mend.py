@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from nccl_logscan.configs.diff import diff_of_edits
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Config
 from nccl_logscan.configs.secrets import CONTEXTS, holds_secret
 from nccl_logscan.lint.mend import Mending
+from nccl_logscan.records import dataclass
 from nccl_logscan.report.redact import holds_no_secret
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 
 from nccl_logscan.configs.model import Config
 from nccl_logscan.lint.model import Remark, Severity, Versions
 from nccl_logscan.position import Span
+from nccl_logscan.records import dataclass, field
 from nccl_logscan.report.redact import redact, redact_marked, redact_value
 
 _BOM = "\ufeff"

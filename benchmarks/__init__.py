@@ -1,0 +1,1 @@
+"""Generators of logs, and what a scan and lint cost on them."""

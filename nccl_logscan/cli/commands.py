@@ -1,0 +1,76 @@
+"""The commands, by name: what a command line that is more than names of logs is parsed by."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import click
+
+from nccl_logscan.cli import COMMANDS, tell
+from nccl_logscan.version import __version__
+
+
+class _LogsFirst(click.Group):
+    """A first word that is a command's name is that command; anything else is a log to scan."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        own = {"--help", "-h", "--version"}
+        if args and args[0] not in COMMANDS and args[0] not in own:
+            args = ["scan", *args]
+        return super().parse_args(ctx, args)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        home = COMMANDS.get(cmd_name)
+        if home is None:
+            return None
+        command: click.Command = getattr(import_module(home), f"{cmd_name}_command")
+        return command
+
+
+@click.group(
+    cls=_LogsFirst,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="""\b
+Examples:
+  nccl-logscan logs/trainer.log             a verdict here, a report in reports/trainer.html
+  nccl-logscan logs/                        every file of a folder, as one job
+  kubectl logs job/train | nccl-logscan -   standard input
+  nccl-logscan --follow logs/               a job that still runs
+  nccl-logscan trainer.log --format json --output -
+  nccl-logscan scan --help                  all options of a scan
+
+A log that is called like a command is ./rules.""",
+)
+@click.version_option(__version__, prog_name="nccl-logscan")
+def cli() -> None:
+    """Read the log of a failed training job; say what failed first, where, how sure that is, and what to change.
+
+    `nccl-logscan LOG...` is short for `nccl-logscan scan LOG...`.
+    """
+
+
+def run_command(words: list[str]) -> int:
+    """Parse the words of a command line and run it; return its exit code."""
+    try:
+        return int(cli.main(args=words, prog_name="nccl-logscan", standalone_mode=False) or 0)
+    except click.exceptions.Abort as error:
+        raise KeyboardInterrupt from error
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        return error.exit_code
+    except click.ClickException as error:
+        tell(_usage(error), _where_help_is(error))
+        return error.exit_code
+
+
+def _usage(error: click.ClickException) -> str:
+    message = " ".join(error.format_message().split()).removesuffix(".")
+    return message[:1].lower() + message[1:]
+
+
+def _where_help_is(error: click.ClickException) -> str:
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    return f"{context.command_path if context else 'nccl-logscan'} --help shows what it takes"

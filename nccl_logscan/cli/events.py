@@ -1,0 +1,153 @@
+"""`nccl-logscan events LOG...`: every line of a log as a row of a table, for those who query it themselves."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from nccl_logscan.cli.options import must_replace_none_of
+from nccl_logscan.cli.progress import progress_on
+from nccl_logscan.cli.stdout import printing
+from nccl_logscan.errors import InputError, OutputError
+from nccl_logscan.event_table.rows import Choice
+from nccl_logscan.events.model import EVENT_TYPES
+from nccl_logscan.report.visible import visible
+from nccl_logscan.report.write import EVENTS
+from nccl_logscan.sources import STDIN, Source, open_sources
+
+_FORMS = {".parquet": "parquet", ".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
+_NOTES = 20
+
+
+def _kinds_named(_context: click.Context, _option: click.Parameter, names: tuple[str, ...]) -> frozenset[str]:
+    """Return the kinds that names ask for: `nccl.warn` for itself, `nccl` for all whose name begins so."""
+    kinds: set[str] = set()
+    for name in names:
+        asked = {kind for kind in EVENT_TYPES if kind == name or kind.startswith(f"{name}.")}
+        if not asked:
+            raise click.BadParameter(f"{name!r} is no kind of event; docs/events.md lists them: {_families()}")
+        kinds |= asked
+    return frozenset(kinds)
+
+
+def _families() -> str:
+    return ", ".join(dict.fromkeys(kind.partition(".")[0] for kind in EVENT_TYPES))
+
+
+@click.command(
+    "events",
+    epilog="""\b
+Examples:
+  nccl-logscan events trainer.log -o events.parquet
+  nccl-logscan events logs/ -o events.csv                every file of a folder
+  nccl-logscan events ci-logs.tar.gz -o - | jq .message  JSON lines on standard output
+  nccl-logscan events logs/ --kind nccl.warn --kind python -o errors.parquet
+  duckdb -c "select kind, count(*) from 'events.parquet' group by kind"
+
+\b
+docs/events.md tells the columns, their types and units.
+
+\b
+Exit codes:
+  0 written, 2 usage, 3 unreadable or no line, 5 output""",
+)
+@click.argument("logs", nargs=-1, required=True, metavar="LOG...")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="PATH",
+    help="Where to write it: .parquet, .csv or .jsonl; - is standard output.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(list(dict.fromkeys(_FORMS.values()))),
+    help="What to write. [default: by the output's name; jsonl on standard output]",
+)
+@click.option(
+    "--kind",
+    "kinds",
+    multiple=True,
+    callback=_kinds_named,
+    metavar="KIND",
+    help="Only events of this kind (nccl.warn) or family (nccl); repeatable.",
+)
+@click.option(
+    "--rank", "ranks", multiple=True, type=click.IntRange(min=0), help="Only events of this global rank; repeatable."
+)
+@click.option(
+    "--processes",
+    type=click.IntRange(1, 512),
+    help="How many processes read several files. [default: as many as cores, for large ones]",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Do not say what was written.")
+def events_command(
+    logs: tuple[str, ...],
+    output: str,
+    form: str | None,
+    *,
+    kinds: frozenset[str],
+    ranks: tuple[int, ...],
+    processes: int | None,
+    quiet: bool,
+) -> None:
+    """Write every line of a log as a row of a table, with what the line tells in columns.
+
+    LOG is what a scan takes: files, folders, patterns, archives, compressed or not, or - for standard input. Secrets
+    are taken out as in reports.
+    """
+    form = form or _form_of(output)
+    if STDIN in logs and sys.stdin is None:
+        raise InputError("standard input is closed", hint="name a file, or pipe a log into the program")
+    sources = open_sources(logs, stdin=sys.stdin.buffer if sys.stdin else None)
+    place = None if output == "-" else _place(output, (*logs, *(source.name for source in sources)))
+    with printing():
+        _export(sources, form, place, Choice(kinds, frozenset(ranks)), processes, quiet=quiet)
+
+
+def _export(
+    sources: list[Source], form: str, place: Path | None, choice: Choice, processes: int | None, *, quiet: bool
+) -> None:
+    # polars takes a quarter of a second to import, and no other command needs it.
+    from nccl_logscan.event_table.export import export  # noqa: PLC0415
+    from nccl_logscan.event_table.write import Form  # noqa: PLC0415
+
+    if place is None and sys.stdout is None:
+        raise OutputError("standard output is closed", hint="name a file with --output")
+    with progress_on(sys.stderr) as progress:
+        done = export(
+            sources, Form(form), place or sys.stdout.buffer, choice=choice, processes=processes, progress=progress
+        )
+    for note in done.notes[:_NOTES]:
+        click.echo(f"note: {visible(note)}", err=True)
+    if len(done.notes) > _NOTES:
+        click.echo(f"note: {len(done.notes) - _NOTES} further remarks on inputs are left out", err=True)
+    if place is not None and not quiet:
+        click.echo(f"{done.rows:,} rows of {done.lines:,} lines are in {visible(str(place))}")
+
+
+def _form_of(output: str) -> str:
+    if output == "-":
+        return "jsonl"
+    form = _FORMS.get(Path(output).suffix.lower())
+    if form is None:
+        raise click.BadParameter(
+            f"the name {output} does not tell a format; end it in .parquet, .csv or .jsonl, or say --format",
+            param_hint="--output",
+        )
+    return form
+
+
+def _place(output: str, inputs: tuple[str, ...]) -> Path:
+    """Return where to write; a folder that is not there is told before an hour of reading, not after it."""
+    place = Path(output)
+    must_replace_none_of(inputs, place, EVENTS)
+    if not place.parent.is_dir():
+        raise OutputError(
+            f"cannot write {EVENTS} to {place}: there is no folder {place.parent}",
+            hint="create the folder first, or choose another place with --output",
+        )
+    return place

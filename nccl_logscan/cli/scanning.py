@@ -1,0 +1,172 @@
+"""A scan as the command line runs it: from the names that were given to a verdict and a report.
+
+Needs no parser of command lines (`scan.py` has the options): most runs name their logs and nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from nccl_logscan.cli.progress import progress_on
+from nccl_logscan.cli.stdout import printing
+from nccl_logscan.diagnosis.verdict import ScanResult
+from nccl_logscan.errors import InputError, OutputError
+from nccl_logscan.pipeline import Options, scan
+from nccl_logscan.report.view import ReportView, build_view
+from nccl_logscan.report.write import write_atomically
+from nccl_logscan.rulebook.load import builtin_rulebook, load_rulebook
+from nccl_logscan.rulebook.rule import Rulebook
+from nccl_logscan.rulebook.where import builtin_rules
+from nccl_logscan.sources import STDIN
+from nccl_logscan.taxonomy import Category
+
+if TYPE_CHECKING:
+    from nccl_logscan.cli.follow import WatchOptions
+
+SUFFIX = {"html": ".html", "json": ".json", "text": ".txt"}
+"""The forms of a report, and how the name of a file of each ends."""
+
+
+def rulebook_with(folders: tuple[Path, ...]) -> Rulebook:
+    """Return the built-in rules, and those of the user's own folders beside them."""
+    return load_rulebook([builtin_rules(), *folders]) if folders else builtin_rulebook()
+
+
+def run_scan(
+    logs: tuple[str, ...],
+    form: str | None = None,
+    output: str | None = None,
+    configs: tuple[str, ...] = (),
+    folders: tuple[Path, ...] = (),
+    *,
+    watch: WatchOptions | None = None,
+    exit_zero: bool = False,
+    verbose: bool = False,
+    quiet: bool = False,
+) -> int:
+    """Scan, or with `watch` follow the logs; write the report, print the verdict; return the exit code."""
+    form = form or _form_of(output)
+    place = None if output == "-" else _place(output, (*logs, *configs), form)
+    view = build_view(_scan(logs, folders, configs) if watch is None else _watch(logs, folders, configs, watch, quiet))
+    if place is not None:
+        _write(place, _render(view, form, verbose=True), makes_folder=output is None)
+    with printing():
+        if place is None:
+            _print(_render(view, form, verbose=verbose))
+        elif not quiet:
+            _print_verdict(view, str(place), verbose=verbose)
+    return 0 if exit_zero or view["verdict"]["category"] == Category.NONE else 1
+
+
+def _scan(logs: tuple[str, ...], folders: tuple[Path, ...], configs: tuple[str, ...]) -> ScanResult:
+    rulebook = rulebook_with(folders)
+    if STDIN in logs and sys.stdin is None:
+        raise InputError("standard input is closed", hint="name a file, or pipe a log into the program")
+    with progress_on(sys.stderr) as progress:
+        return scan(
+            logs, rulebook, Options(progress=progress, configs=configs), stdin=sys.stdin.buffer if sys.stdin else None
+        )
+
+
+def _watch(
+    logs: tuple[str, ...], folders: tuple[Path, ...], configs: tuple[str, ...], watch: WatchOptions, quiet: bool
+) -> ScanResult:
+    from nccl_logscan.cli.follow import watched  # noqa: PLC0415 - its options are click's
+
+    return watched(logs, rulebook_with(folders), Options(configs=configs), watch, quiet=quiet)
+
+
+# --- where the report goes -----------------------------------------------------------------------------------
+
+
+def _place(output: str | None, logs: tuple[str, ...], form: str) -> Path:
+    """Return where to write; a folder that is not there is told before an hour of reading, not after it."""
+    if output is None:
+        return Path("reports") / (_stem(logs[0]) + SUFFIX[form])
+    # Options are click's to refuse.
+    from nccl_logscan.cli.options import must_replace_none_of  # noqa: PLC0415
+
+    place = Path(output)
+    must_replace_none_of(logs, place, "the report")
+    if not place.parent.is_dir():
+        raise OutputError(
+            f"cannot write the report to {place}: there is no folder {place.parent}",
+            hint="create the folder first, or choose another place with --output",
+        )
+    return place
+
+
+def _write(place: Path, text: str, *, makes_folder: bool) -> None:
+    if makes_folder:
+        try:
+            place.parent.mkdir(exist_ok=True)
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise OutputError(
+                f"cannot make the folder {place.parent} here: {reason}", hint="choose a place with --output PATH"
+            ) from error
+    write_atomically(place, text)
+
+
+def _form_of(output: str | None) -> str:
+    """The form that an output's name asks for; HTML where it asks for none."""
+    suffix = Path(output).suffix if output else ""
+    return next((form for form, own in SUFFIX.items() if own == suffix), "html")
+
+
+def _stem(log: str) -> str:
+    """logs/trainer.log.gz → trainer; - → stdin."""
+    if log == "-":
+        return "stdin"
+    name = Path(log).resolve().name if log in {".", ".."} else Path(log).name
+    plain = name.split(".", maxsplit=1)[0]
+    return "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in plain) or "report"
+
+
+# --- what it says --------------------------------------------------------------------------------------------
+
+# Each form needs its own libraries (MarkupSafe, rich), so they are imported where a run has asked for that form.
+
+
+def _render(view: ReportView, form: str, *, verbose: bool) -> str:
+    if form == "json":
+        from nccl_logscan.report.json import render_json  # noqa: PLC0415
+
+        return render_json(view)
+    if form == "html":
+        from nccl_logscan.report.html import render_html  # noqa: PLC0415
+
+        return render_html(view)
+    return _as_text(view, verbose=verbose)
+
+
+def _as_text(view: ReportView, *, verbose: bool) -> str:
+    from nccl_logscan.report.text import plain_text  # noqa: PLC0415
+
+    return plain_text(view, verbose=verbose)
+
+
+def _print_verdict(view: ReportView, written_to: str, *, verbose: bool) -> None:
+    from nccl_logscan.report.text import plain_text, render_text  # noqa: PLC0415
+
+    if sys.stdout is None:
+        return
+    if not _may_show_colours(sys.stdout):
+        _print(plain_text(view, written_to=written_to, verbose=verbose))
+        return
+    from rich.console import Console  # noqa: PLC0415
+
+    render_text(view, Console(highlight=False), written_to=written_to, verbose=verbose)
+
+
+def _may_show_colours(stream: TextIO) -> bool:
+    """Tell a stream that rich may take for a terminal; what it makes of these variables is its own."""
+    return stream.isatty() or any(name in os.environ for name in ("FORCE_COLOR", "TTY_COMPATIBLE"))
+
+
+def _print(text: str) -> None:
+    if sys.stdout is not None:
+        sys.stdout.write(text)

@@ -1,0 +1,1433 @@
+"""The templates of the HTML report, compiled. Written by: python tools/templates.py."""
+
+from nccl_logscan.report.page import Macro, environment, escape, loop_context, markup_join, missing, nothing
+
+DIGEST = "8b3f895755f98765675b43fd3de30d1fe14ebfef5c847f60849a57a0f5ea38bf"
+
+
+def _course_html(context, missing=missing, environment=environment):
+    resolve = context.resolve_or_missing
+    undefined = environment.undefined
+    concat = environment.concat
+    
+    if 0: yield None
+    l_0_view = resolve('view')
+    l_0_picture = resolve('picture')
+    l_0_place = missing
+    t_1 = environment.filters['default']
+    t_2 = environment.filters['length']
+    t_3 = environment.filters['moment']
+    t_4 = environment.filters['number']
+    t_5 = environment.filters['ranks']
+    t_6 = environment.filters['short']
+    t_7 = environment.tests['none']
+    pass
+    included_template = environment.get_template('parts.html.j2', 'course.html.j2')._get_default_module(context)
+    l_0_place = getattr(included_template, 'place', missing)
+    if l_0_place is missing:
+        l_0_place = undefined(f"the template {included_template.__name__!r} (imported on line 1 in 'course.html.j2') does not export the requested name 'place'", name='place')
+    context.vars['place'] = l_0_place
+    context.exported_vars.discard('place')
+    if environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'cascade'):
+        pass
+        yield '<section id="cascade" aria-labelledby="cascade-title">\n<h2 id="cascade-title">What followed from it</h2>\n<ol class="cascade">\n'
+        for l_1_echo in environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'cascade'):
+            _loop_vars = {}
+            pass
+            yield '<li><p class="title">'
+            yield escape(environment.finalize(environment.getattr(l_1_echo, 'title')))
+            yield '</p>\n<p class="quiet"><span>'
+            yield escape(environment.finalize(t_4(environment.getattr(l_1_echo, 'count'))))
+            yield ' '
+            yield escape(environment.finalize(('time' if (environment.getattr(l_1_echo, 'count') == 1) else 'times')))
+            yield '</span>\n'
+            if environment.getattr(l_1_echo, 'ranks'):
+                pass
+                yield '<span>'
+                yield escape(environment.finalize(('rank' if (environment.getattr(l_1_echo, 'rank_count') == 1) else 'ranks')))
+                yield ' '
+                yield escape(environment.finalize(t_5(environment.getattr(l_1_echo, 'ranks'), environment.getattr(l_1_echo, 'rank_count'))))
+                yield '</span>'
+            yield '<span>first '
+            yield escape(environment.finalize(t_3(environment.getattr(environment.getattr(l_1_echo, 'first'), 'time'))))
+            yield ' '
+            yield escape(environment.finalize(context.call((undefined(name='place') if l_0_place is missing else l_0_place), environment.getattr(l_1_echo, 'first'), _loop_vars=_loop_vars)))
+            yield '</span> <code>'
+            yield escape(environment.finalize(environment.getattr(l_1_echo, 'rule')))
+            yield '</code></p></li>\n'
+        l_1_echo = missing
+        yield '</ol>\n'
+        if environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'omitted'), 'cascade'):
+            pass
+            yield '<p class="quiet">'
+            yield escape(environment.finalize(t_4(environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'omitted'), 'cascade'))))
+            yield ' more are left out.</p>'
+        yield '</section>\n'
+    if environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'timeline'):
+        pass
+        yield '<section id="timeline" aria-labelledby="timeline-title">\n<h2 id="timeline-title">Timeline</h2>\n'
+        if (undefined(name='picture') if l_0_picture is missing else l_0_picture):
+            pass
+            yield '<div class="scroll" tabindex="0" role="region" aria-label="Timeline picture">\n<svg viewBox="0 0 '
+            yield escape(environment.finalize(environment.getattr((undefined(name='picture') if l_0_picture is missing else l_0_picture), 'width')))
+            yield ' '
+            yield escape(environment.finalize(environment.getattr((undefined(name='picture') if l_0_picture is missing else l_0_picture), 'height')))
+            yield '" role="img" aria-labelledby="picture-title picture-text">\n<title id="picture-title">Moments of the job by rank</title>\n<desc id="picture-text">'
+            yield escape(environment.finalize(environment.getattr((undefined(name='picture') if l_0_picture is missing else l_0_picture), 'axis')))
+            yield ' The table below holds the same.</desc>\n'
+            for l_1_lane in environment.getattr((undefined(name='picture') if l_0_picture is missing else l_0_picture), 'lanes'):
+                _loop_vars = {}
+                pass
+                yield '<g class="lane'
+                yield escape(environment.finalize((' culprit' if environment.getattr(l_1_lane, 'culprit') else nothing("the inline if-expression on line 25 in 'course.html.j2' evaluated to false and no else section was defined."))))
+                yield '"><line x1="'
+                yield escape(environment.finalize(environment.getattr((undefined(name='picture') if l_0_picture is missing else l_0_picture), 'left')))
+                yield '" x2="'
+                yield escape(environment.finalize((environment.getattr((undefined(name='picture') if l_0_picture is missing else l_0_picture), 'width') - 8)))
+                yield '" y1="'
+                yield escape(environment.finalize(environment.getattr(l_1_lane, 'y')))
+                yield '" y2="'
+                yield escape(environment.finalize(environment.getattr(l_1_lane, 'y')))
+                yield '"/><text x="'
+                yield escape(environment.finalize((environment.getattr((undefined(name='picture') if l_0_picture is missing else l_0_picture), 'left') - 12)))
+                yield '" y="'
+                yield escape(environment.finalize((environment.getattr(l_1_lane, 'y') + 4)))
+                yield '" text-anchor="end">'
+                yield escape(environment.finalize(environment.getattr(l_1_lane, 'label')))
+                yield '</text></g>\n'
+            l_1_lane = missing
+            if (not t_7(environment.getattr((undefined(name='picture') if l_0_picture is missing else l_0_picture), 'cause_x'))):
+                pass
+                yield '<line class="since" x1="'
+                yield escape(environment.finalize(environment.getattr((undefined(name='picture') if l_0_picture is missing else l_0_picture), 'cause_x')))
+                yield '" x2="'
+                yield escape(environment.finalize(environment.getattr((undefined(name='picture') if l_0_picture is missing else l_0_picture), 'cause_x')))
+                yield '" y1="4" y2="'
+                yield escape(environment.finalize((environment.getattr((undefined(name='picture') if l_0_picture is missing else l_0_picture), 'height') - 28)))
+                yield '"/>'
+            for l_1_tick in environment.getattr((undefined(name='picture') if l_0_picture is missing else l_0_picture), 'ticks'):
+                _loop_vars = {}
+                pass
+                yield '<g class="tick"><line x1="'
+                yield escape(environment.finalize(environment.getattr(l_1_tick, 'x')))
+                yield '" x2="'
+                yield escape(environment.finalize(environment.getattr(l_1_tick, 'x')))
+                yield '" y1="'
+                yield escape(environment.finalize((environment.getattr((undefined(name='picture') if l_0_picture is missing else l_0_picture), 'height') - 32)))
+                yield '" y2="'
+                yield escape(environment.finalize((environment.getattr((undefined(name='picture') if l_0_picture is missing else l_0_picture), 'height') - 26)))
+                yield '"/><text x="'
+                yield escape(environment.finalize(environment.getattr(l_1_tick, 'x')))
+                yield '" y="'
+                yield escape(environment.finalize((environment.getattr((undefined(name='picture') if l_0_picture is missing else l_0_picture), 'height') - 10)))
+                yield '" text-anchor="'
+                yield escape(environment.finalize(environment.getattr(l_1_tick, 'anchor')))
+                yield '">'
+                yield escape(environment.finalize(environment.getattr(l_1_tick, 'label')))
+                yield '</text></g>\n'
+            l_1_tick = missing
+            for l_1_mark in environment.getattr((undefined(name='picture') if l_0_picture is missing else l_0_picture), 'marks'):
+                _loop_vars = {}
+                pass
+                if (environment.getattr(l_1_mark, 'what') == 'cause'):
+                    pass
+                    yield '<path class="cause" d="M'
+                    yield escape(environment.finalize(environment.getattr(l_1_mark, 'x')))
+                    yield ' '
+                    yield escape(environment.finalize((environment.getattr(l_1_mark, 'y') - 8)))
+                    yield 'l8 8l-8 8l-8 -8z"><title>'
+                    yield escape(environment.finalize(environment.getattr(l_1_mark, 'title')))
+                    yield '</title></path>\n'
+                else:
+                    pass
+                    yield '<circle class="'
+                    yield escape(environment.finalize(environment.getattr(l_1_mark, 'what')))
+                    yield '" cx="'
+                    yield escape(environment.finalize(environment.getattr(l_1_mark, 'x')))
+                    yield '" cy="'
+                    yield escape(environment.finalize(environment.getattr(l_1_mark, 'y')))
+                    yield '" r="'
+                    yield escape(environment.finalize((3.5 if (environment.getattr(l_1_mark, 'what') == 'course') else 5)))
+                    yield '"><title>'
+                    yield escape(environment.finalize(environment.getattr(l_1_mark, 'title')))
+                    yield '</title></circle>\n'
+            l_1_mark = missing
+            yield '</svg>\n</div>\n<p class="legend"><span class="key cause" aria-hidden="true">◆</span> the cause <span class="key followed" aria-hidden="true">●</span> what followed <span class="key finding" aria-hidden="true">●</span> other findings <span class="key course" aria-hidden="true">○</span> the job’s course. '
+            yield escape(environment.finalize(environment.getattr((undefined(name='picture') if l_0_picture is missing else l_0_picture), 'axis')))
+            yield '</p>\n'
+        yield '<details'
+        if (not (undefined(name='picture') if l_0_picture is missing else l_0_picture)):
+            pass
+            yield ' open'
+        yield '><summary>'
+        yield escape(environment.finalize(t_4(t_2(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'timeline')))))
+        yield ' moments as a table</summary>\n<div class="scroll" tabindex="0" role="region" aria-label="Timeline table">\n<table>\n<caption>Moments in the order of the log. Times of different clocks are not compared.</caption>\n<thead><tr><th scope="col">Time</th><th scope="col">Rank</th><th scope="col">Host</th><th scope="col">What</th><th scope="col">Line</th><th scope="col">Text</th></tr></thead>\n<tbody>\n'
+        for l_1_moment in environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'timeline')[:300]:
+            _loop_vars = {}
+            pass
+            yield '<tr><td class="time">'
+            yield escape(environment.finalize(t_3(environment.getattr(l_1_moment, 'time'))))
+            yield '</td><td class="count">'
+            yield escape(environment.finalize(environment.getattr(l_1_moment, 'rank')))
+            yield '</td><td>'
+            yield escape(environment.finalize(t_6(t_1(environment.getattr(l_1_moment, 'host'), '', True), 40)))
+            yield '</td><td>'
+            yield escape(environment.finalize(t_6(environment.getattr(l_1_moment, 'kind'), 60)))
+            yield '</td><td class="count">'
+            yield escape(environment.finalize(environment.getattr(l_1_moment, 'line')))
+            yield '</td><td class="log">'
+            yield escape(environment.finalize(t_6(environment.getattr(l_1_moment, 'text'), 160)))
+            yield '</td></tr>\n'
+        l_1_moment = missing
+        yield '</tbody>\n</table>\n</div>\n'
+        if ((t_2(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'timeline')) > 300) or environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'omitted'), 'timeline')):
+            pass
+            yield '<p class="quiet">More moments than this page shows; the JSON report has up to 500.</p>'
+        yield '</details>\n</section>\n'
+
+
+def _evidence_html(context, missing=missing, environment=environment):
+    resolve = context.resolve_or_missing
+    undefined = environment.undefined
+    concat = environment.concat
+    
+    if 0: yield None
+    l_0_view = resolve('view')
+    l_0_place = l_0_excerpt = missing
+    t_1 = environment.filters['marked']
+    t_2 = environment.filters['moment']
+    t_3 = environment.filters['number']
+    t_4 = environment.filters['short']
+    t_5 = environment.tests['none']
+    pass
+    included_template = environment.get_template('parts.html.j2', 'evidence.html.j2')._get_default_module(context)
+    l_0_place = getattr(included_template, 'place', missing)
+    if l_0_place is missing:
+        l_0_place = undefined(f"the template {included_template.__name__!r} (imported on line 1 in 'evidence.html.j2') does not export the requested name 'place'", name='place')
+    context.vars['place'] = l_0_place
+    context.exported_vars.discard('place')
+    def macro(l_1_line):
+        t_6 = []
+        if l_1_line is missing:
+            l_1_line = undefined("parameter 'line' was not provided", name='line')
+        pass
+        t_6.append(
+            '<pre tabindex="0"><code>',
+        )
+        for l_2_text in environment.getattr(l_1_line, 'before'):
+            _loop_vars = {}
+            pass
+            t_6.extend((
+                '<span class="around">',
+                escape(environment.finalize(t_4(l_2_text, 400))),
+                '</span>',
+            ))
+        l_2_text = missing
+        t_6.extend((
+            '<span class="cited">',
+            escape(environment.finalize(t_1(l_1_line))),
+            '</span>',
+        ))
+        for l_2_text in environment.getattr(l_1_line, 'after'):
+            _loop_vars = {}
+            pass
+            t_6.extend((
+                '<span class="around">',
+                escape(environment.finalize(t_4(l_2_text, 400))),
+                '</span>',
+            ))
+        l_2_text = missing
+        t_6.append(
+            '</code></pre>\n',
+        )
+        return concat(t_6)
+    context.exported_vars.add('excerpt')
+    context.vars['excerpt'] = l_0_excerpt = Macro(environment, macro, 'excerpt', ('line',), False, False, False, context.eval_ctx.autoescape)
+    if environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'verdict'), 'evidence'):
+        pass
+        yield '<section id="evidence" aria-labelledby="evidence-title">\n<h2 id="evidence-title">Evidence</h2>\n'
+        l_1_loop = missing
+        for l_1_line, l_1_loop in loop_context(environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'verdict'), 'evidence'), undefined):
+            _loop_vars = {}
+            pass
+            yield '<figure class="evidence role-'
+            yield escape(environment.finalize(environment.getattr(l_1_line, 'role')))
+            yield '">\n<figcaption><span class="tag">'
+            yield escape(environment.finalize(environment.getattr(l_1_line, 'role')))
+            yield '</span> '
+            yield escape(environment.finalize(context.call((undefined(name='place') if l_0_place is missing else l_0_place), l_1_line, _loop_vars=_loop_vars)))
+            yield '\n'
+            if environment.getattr(l_1_line, 'time'):
+                pass
+                yield '<span>'
+                yield escape(environment.finalize(t_2(environment.getattr(l_1_line, 'time'))))
+                yield '</span>'
+            if (not t_5(environment.getattr(l_1_line, 'rank'))):
+                pass
+                yield '<span>rank '
+                yield escape(environment.finalize(environment.getattr(l_1_line, 'rank')))
+                yield '</span>'
+            if environment.getattr(l_1_line, 'host'):
+                pass
+                yield '<span>'
+                yield escape(environment.finalize(environment.getattr(l_1_line, 'host')))
+                yield '</span>'
+            yield '</figcaption>\n'
+            if ((environment.getattr(l_1_loop, 'index') <= 3) or (not (environment.getattr(l_1_line, 'before') or environment.getattr(l_1_line, 'after')))):
+                pass
+                yield escape(environment.finalize(context.call((undefined(name='excerpt') if l_0_excerpt is missing else l_0_excerpt), l_1_line, _loop_vars=_loop_vars)))
+                yield '\n'
+            else:
+                pass
+                yield '<pre tabindex="0"><code><span class="cited">'
+                yield escape(environment.finalize(t_1(l_1_line)))
+                yield '</span></code></pre>\n<details><summary>Lines around it</summary>\n'
+                yield escape(environment.finalize(context.call((undefined(name='excerpt') if l_0_excerpt is missing else l_0_excerpt), l_1_line, _loop_vars=_loop_vars)))
+                yield '\n</details>\n'
+            yield '</figure>\n'
+        l_1_loop = l_1_line = missing
+        if environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'omitted'), 'evidence'):
+            pass
+            yield '<p class="quiet">'
+            yield escape(environment.finalize(t_3(environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'omitted'), 'evidence'))))
+            yield ' more lines of evidence are left out.</p>'
+        yield '</section>\n'
+
+
+def _job_html(context, missing=missing, environment=environment):
+    resolve = context.resolve_or_missing
+    undefined = environment.undefined
+    concat = environment.concat
+    
+    if 0: yield None
+    l_0_view = resolve('view')
+    l_0_fact = l_0_place = l_0_job = l_0_known = l_0_differences = l_0_differing = l_0_harmless = missing
+    t_1 = environment.filters['dictsort']
+    t_2 = environment.filters['join']
+    t_3 = environment.filters['length']
+    t_4 = environment.filters['list']
+    t_5 = environment.filters['number']
+    t_6 = environment.filters['ranks']
+    t_7 = environment.filters['rejectattr']
+    t_8 = environment.filters['selectattr']
+    t_9 = environment.filters['short']
+    pass
+    included_template = environment.get_template('parts.html.j2', 'job.html.j2')._get_default_module(context)
+    l_0_fact = getattr(included_template, 'fact', missing)
+    if l_0_fact is missing:
+        l_0_fact = undefined(f"the template {included_template.__name__!r} (imported on line 1 in 'job.html.j2') does not export the requested name 'fact'", name='fact')
+    l_0_place = getattr(included_template, 'place', missing)
+    if l_0_place is missing:
+        l_0_place = undefined(f"the template {included_template.__name__!r} (imported on line 1 in 'job.html.j2') does not export the requested name 'place'", name='place')
+    context.vars.update({'fact': l_0_fact, 'place': l_0_place})
+    context.exported_vars.difference_update(('fact', 'place'))
+    l_0_job = environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'job')
+    context.vars['job'] = l_0_job
+    context.exported_vars.add('job')
+    yield '<section id="job" aria-labelledby="job-title">\n<h2 id="job-title">The job, as the log shows it</h2>\n'
+    l_0_known = ((((((environment.getattr((undefined(name='job') if l_0_job is missing else l_0_job), 'nccl_versions') or environment.getattr((undefined(name='job') if l_0_job is missing else l_0_job), 'torch_versions')) or environment.getattr((undefined(name='job') if l_0_job is missing else l_0_job), 'cuda_driver')) or environment.getattr((undefined(name='job') if l_0_job is missing else l_0_job), 'world_size')) or environment.getattr((undefined(name='job') if l_0_job is missing else l_0_job), 'network')) or environment.getattr((undefined(name='job') if l_0_job is missing else l_0_job), 'hosts')) or environment.getattr((undefined(name='job') if l_0_job is missing else l_0_job), 'ranks_seen'))
+    context.vars['known'] = l_0_known
+    context.exported_vars.add('known')
+    if (not (undefined(name='known') if l_0_known is missing else l_0_known)):
+        pass
+        yield '<p>The log says nothing of the job itself.</p>'
+    yield '<dl class="facts">\n'
+    yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'NCCL', t_2(context.eval_ctx, environment.getattr((undefined(name='job') if l_0_job is missing else l_0_job), 'nccl_versions'), ', '))))
+    yield '\n'
+    yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'PyTorch', t_2(context.eval_ctx, environment.getattr((undefined(name='job') if l_0_job is missing else l_0_job), 'torch_versions'), ', '))))
+    yield '\n'
+    yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'CUDA driver', t_2(context.eval_ctx, environment.getattr((undefined(name='job') if l_0_job is missing else l_0_job), 'cuda_driver'), ', '))))
+    yield '\n'
+    yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'World size', environment.getattr((undefined(name='job') if l_0_job is missing else l_0_job), 'world_size'))))
+    yield '\n'
+    yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'Network', t_2(context.eval_ctx, environment.getattr((undefined(name='job') if l_0_job is missing else l_0_job), 'network'), ', '))))
+    yield '\n'
+    yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'Hosts', (t_3(environment.getattr((undefined(name='job') if l_0_job is missing else l_0_job), 'hosts')) if environment.getattr((undefined(name='job') if l_0_job is missing else l_0_job), 'hosts') else None))))
+    yield '\n'
+    yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'Ranks that wrote', (t_6(environment.getattr((undefined(name='job') if l_0_job is missing else l_0_job), 'ranks_seen')) if environment.getattr((undefined(name='job') if l_0_job is missing else l_0_job), 'ranks_seen') else None))))
+    yield '\n'
+    yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'Ranks that never spoke', (t_6(environment.getattr((undefined(name='job') if l_0_job is missing else l_0_job), 'ranks_silent')) if environment.getattr((undefined(name='job') if l_0_job is missing else l_0_job), 'ranks_silent') else None))))
+    yield '\n</dl>\n'
+    if environment.getattr((undefined(name='job') if l_0_job is missing else l_0_job), 'topology'):
+        pass
+        yield '<details><summary>Transports and topology</summary>\n<dl class="facts">\n'
+        for (l_1_name, l_1_value) in t_1(environment.getattr((undefined(name='job') if l_0_job is missing else l_0_job), 'topology')):
+            _loop_vars = {}
+            pass
+            yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), t_9(l_1_name, 80), t_9(l_1_value, 200), _loop_vars=_loop_vars)))
+            yield '\n'
+        l_1_name = l_1_value = missing
+        yield '</dl>\n</details>\n'
+    def macro(l_1_entries, l_1_caption):
+        t_10 = []
+        if l_1_entries is missing:
+            l_1_entries = undefined("parameter 'entries' was not provided", name='entries')
+        if l_1_caption is missing:
+            l_1_caption = undefined("parameter 'caption' was not provided", name='caption')
+        pass
+        t_10.extend((
+            '<div class="scroll" tabindex="0" role="region" aria-label="',
+            escape(environment.finalize(l_1_caption)),
+            '">\n<table>\n<caption>',
+            escape(environment.finalize(l_1_caption)),
+            ' Each value, the most common first.</caption>\n<thead><tr><th scope="col">What</th><th scope="col">Value</th><th scope="col">Where</th></tr></thead>\n<tbody>\n',
+        ))
+        l_2_loop = missing
+        for l_2_difference, l_2_loop in loop_context(l_1_entries, undefined):
+            _loop_vars = {}
+            pass
+            l_3_loop = missing
+            for l_3_value, l_3_loop in loop_context(environment.getitem(l_2_difference, 'values'), undefined):
+                _loop_vars = {}
+                pass
+                t_10.extend((
+                    '<tr><td>',
+                    escape(environment.finalize((environment.getattr(l_2_difference, 'name') if environment.getattr(l_3_loop, 'first') else nothing("the inline if-expression on line 34 in 'job.html.j2' evaluated to false and no else section was defined.")))),
+                ))
+                if (environment.getattr(l_3_loop, 'first') and environment.getattr(l_2_difference, 'why')):
+                    pass
+                    t_10.extend((
+                        ' <span class="why">(',
+                        escape(environment.finalize(environment.getattr(l_2_difference, 'why'))),
+                        ')</span>',
+                    ))
+                t_10.extend((
+                    '</td><td><code>',
+                    escape(environment.finalize(t_9(environment.getattr(l_3_value, 'value'), 200))),
+                    '</code></td><td>',
+                    escape(environment.finalize(t_2(context.eval_ctx, environment.getattr(l_3_value, 'who')[:8], ', '))),
+                ))
+                if (environment.getattr(l_3_value, 'who_count') > 8):
+                    pass
+                    t_10.extend((
+                        ' … (',
+                        escape(environment.finalize(t_5(environment.getattr(l_3_value, 'who_count')))),
+                        ' in all)',
+                    ))
+                t_10.append(
+                    '</td></tr>\n',
+                )
+            l_3_loop = l_3_value = missing
+        l_2_loop = l_2_difference = missing
+        t_10.append(
+            '</tbody>\n</table>\n</div>\n',
+        )
+        return concat(t_10)
+    context.exported_vars.add('differences')
+    context.vars['differences'] = l_0_differences = Macro(environment, macro, 'differences', ('entries', 'caption'), False, False, False, context.eval_ctx.autoescape)
+    l_0_differing = t_4(context.eval_ctx, t_7(context, environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'config'), 'differs_between_hosts'), 'harmless'))
+    context.vars['differing'] = l_0_differing
+    context.exported_vars.add('differing')
+    l_0_harmless = t_4(context.eval_ctx, t_8(context, environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'config'), 'differs_between_hosts'), 'harmless'))
+    context.vars['harmless'] = l_0_harmless
+    context.exported_vars.add('harmless')
+    if (undefined(name='differing') if l_0_differing is missing else l_0_differing):
+        pass
+        yield '<h3>What differs between hosts</h3>\n'
+        yield escape(environment.finalize(context.call((undefined(name='differences') if l_0_differences is missing else l_0_differences), (undefined(name='differing') if l_0_differing is missing else l_0_differing), 'What differs between hosts or ranks.')))
+        yield '\n'
+    if (undefined(name='harmless') if l_0_harmless is missing else l_0_harmless):
+        pass
+        yield '<details><summary>'
+        yield escape(environment.finalize(t_5(t_3((undefined(name='harmless') if l_0_harmless is missing else l_0_harmless)))))
+        yield ' '
+        yield escape(environment.finalize(('difference' if (t_3((undefined(name='harmless') if l_0_harmless is missing else l_0_harmless)) == 1) else 'differences')))
+        yield ' that '
+        yield escape(environment.finalize(('does' if (t_3((undefined(name='harmless') if l_0_harmless is missing else l_0_harmless)) == 1) else 'do')))
+        yield ' no harm</summary>\n'
+        yield escape(environment.finalize(context.call((undefined(name='differences') if l_0_differences is missing else l_0_differences), (undefined(name='harmless') if l_0_harmless is missing else l_0_harmless), 'What differs and may.')))
+        yield '\n</details>\n'
+    if environment.getattr((undefined(name='job') if l_0_job is missing else l_0_job), 'hosts'):
+        pass
+        yield '<details><summary>'
+        yield escape(environment.finalize(t_5(t_3(environment.getattr((undefined(name='job') if l_0_job is missing else l_0_job), 'hosts')))))
+        yield ' '
+        yield escape(environment.finalize(('host' if (t_3(environment.getattr((undefined(name='job') if l_0_job is missing else l_0_job), 'hosts')) == 1) else 'hosts')))
+        yield '</summary>\n<p class="names">'
+        for l_1_host in environment.getattr((undefined(name='job') if l_0_job is missing else l_0_job), 'hosts')[:256]:
+            _loop_vars = {}
+            pass
+            yield '<span>'
+            yield escape(environment.finalize(t_9(l_1_host, 80)))
+            yield '</span> '
+        l_1_host = missing
+        if (t_3(environment.getattr((undefined(name='job') if l_0_job is missing else l_0_job), 'hosts')) > 256):
+            pass
+            yield '…'
+        yield '</p>\n</details>\n'
+    if environment.getattr((undefined(name='job') if l_0_job is missing else l_0_job), 'communicators'):
+        pass
+        yield '<details><summary>'
+        yield escape(environment.finalize(t_5(t_3(environment.getattr((undefined(name='job') if l_0_job is missing else l_0_job), 'communicators')))))
+        yield ' '
+        yield escape(environment.finalize(('communicator' if (t_3(environment.getattr((undefined(name='job') if l_0_job is missing else l_0_job), 'communicators')) == 1) else 'communicators')))
+        yield '</summary>\n<div class="scroll" tabindex="0" role="region" aria-label="Communicators">\n<table>\n<caption>Set-up by communicator; ranks are those within it.</caption>\n<thead><tr><th scope="col">Id</th><th scope="col">Size</th><th scope="col">Began</th><th scope="col">Finished</th></tr></thead>\n<tbody>\n'
+        for l_1_communicator in environment.getattr((undefined(name='job') if l_0_job is missing else l_0_job), 'communicators')[:64]:
+            _loop_vars = {}
+            pass
+            yield '<tr><td><code>'
+            yield escape(environment.finalize(environment.getattr(l_1_communicator, 'id')))
+            yield '</code></td><td class="count">'
+            yield escape(environment.finalize(environment.getattr(l_1_communicator, 'nranks')))
+            yield '</td><td class="ranks">'
+            yield escape(environment.finalize(t_6(environment.getattr(l_1_communicator, 'started'), environment.getattr(l_1_communicator, 'started_count'))))
+            yield '</td><td class="ranks">'
+            yield escape(environment.finalize(t_6(environment.getattr(l_1_communicator, 'completed'), environment.getattr(l_1_communicator, 'completed_count'))))
+            yield '</td></tr>\n'
+        l_1_communicator = missing
+        yield '</tbody>\n</table>\n</div>\n</details>\n'
+    if environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'config'), 'seen'):
+        pass
+        yield '<details><summary>'
+        yield escape(environment.finalize(t_5(t_3(environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'config'), 'seen')))))
+        yield ' '
+        yield escape(environment.finalize(('setting' if (t_3(environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'config'), 'seen')) == 1) else 'settings')))
+        yield ' seen in the log</summary>\n<div class="scroll" tabindex="0" role="region" aria-label="Settings">\n<table>\n<caption>Variables, as NCCL says it read them.</caption>\n<thead><tr><th scope="col">Name</th><th scope="col">Value</th><th scope="col">Set in</th><th scope="col">Seen at</th></tr></thead>\n<tbody>\n'
+        for l_1_setting in environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'config'), 'seen')[:200]:
+            _loop_vars = {}
+            pass
+            yield '<tr><td><code>'
+            yield escape(environment.finalize(environment.getattr(l_1_setting, 'name')))
+            yield '</code></td><td><code>'
+            yield escape(environment.finalize(t_9(environment.getattr(l_1_setting, 'value'), 200)))
+            yield '</code></td><td>'
+            yield escape(environment.finalize(t_9(environment.getattr(l_1_setting, 'origin'), 80)))
+            yield '</td><td>'
+            yield escape(environment.finalize(context.call((undefined(name='place') if l_0_place is missing else l_0_place), l_1_setting, _loop_vars=_loop_vars)))
+            yield '</td></tr>\n'
+        l_1_setting = missing
+        yield '</tbody>\n</table>\n</div>\n</details>\n'
+    yield '</section>'
+
+
+def _parts_html(context, missing=missing, environment=environment):
+    resolve = context.resolve_or_missing
+    undefined = environment.undefined
+    concat = environment.concat
+    
+    if 0: yield None
+    l_0_place = l_0_fact = l_0_diff = l_0_change = l_0_step = missing
+    t_1 = environment.filters['changes']
+    t_2 = environment.filters['is_number']
+    t_3 = environment.filters['lines']
+    t_4 = environment.filters['link']
+    t_5 = environment.filters['short']
+    t_6 = environment.tests['none']
+    pass
+    def macro(l_1_at):
+        t_7 = []
+        if l_1_at is missing:
+            l_1_at = undefined("parameter 'at' was not provided", name='at')
+        pass
+        t_7.extend((
+            '<code class="place">',
+            escape(environment.finalize(environment.getattr(l_1_at, 'file'))),
+        ))
+        if environment.getattr(l_1_at, 'line'):
+            pass
+            t_7.extend((
+                ':',
+                escape(environment.finalize(environment.getattr(l_1_at, 'line'))),
+            ))
+        t_7.append(
+            '</code>',
+        )
+        return concat(t_7)
+    context.exported_vars.add('place')
+    context.vars['place'] = l_0_place = Macro(environment, macro, 'place', ('at',), False, False, False, context.eval_ctx.autoescape)
+    yield '\n'
+    def macro(l_1_name, l_1_value):
+        t_8 = []
+        if l_1_name is missing:
+            l_1_name = undefined("parameter 'name' was not provided", name='name')
+        if l_1_value is missing:
+            l_1_value = undefined("parameter 'value' was not provided", name='value')
+        pass
+        if ((not t_6(l_1_value)) and (l_1_value != '')):
+            pass
+            t_8.extend((
+                '<div><dt>',
+                escape(environment.finalize(l_1_name)),
+                '</dt><dd>',
+                escape(environment.finalize(l_1_value)),
+                '</dd></div>\n',
+            ))
+        return concat(t_8)
+    context.exported_vars.add('fact')
+    context.vars['fact'] = l_0_fact = Macro(environment, macro, 'fact', ('name', 'value'), False, False, False, context.eval_ctx.autoescape)
+    yield '\n'
+    def macro(l_1_text):
+        t_9 = []
+        if l_1_text is missing:
+            l_1_text = undefined("parameter 'text' was not provided", name='text')
+        pass
+        if l_1_text:
+            pass
+            t_9.extend((
+                '<pre class="diff" tabindex="0" aria-label="The change as a diff"><code>',
+                escape(environment.finalize(t_1(l_1_text))),
+                '</code></pre>\n',
+            ))
+        return concat(t_9)
+    context.exported_vars.add('diff')
+    context.vars['diff'] = l_0_diff = Macro(environment, macro, 'diff', ('text',), False, False, False, context.eval_ctx.autoescape)
+    yield '\n'
+    def macro(l_1_entry):
+        t_10 = []
+        if l_1_entry is missing:
+            l_1_entry = undefined("parameter 'entry' was not provided", name='entry')
+        pass
+        if environment.getattr(l_1_entry, 'setting'):
+            pass
+            t_10.append(
+                '<p class="setting">',
+            )
+            if environment.getattr(l_1_entry, 'where'):
+                pass
+                t_10.extend((
+                    escape(environment.finalize(context.call((undefined(name='place') if l_0_place is missing else l_0_place), environment.getattr(l_1_entry, 'where')))),
+                    ' ',
+                ))
+            t_10.extend((
+                '<code>',
+                escape(environment.finalize(environment.getattr(l_1_entry, 'setting'))),
+                '</code>\n',
+            ))
+            if (not t_6(environment.getattr(l_1_entry, 'from'))):
+                pass
+                if (environment.getattr(l_1_entry, 'to') == environment.getattr(l_1_entry, 'from')):
+                    pass
+                    t_10.extend((
+                        '<code>',
+                        escape(environment.finalize(t_5(environment.getattr(l_1_entry, 'from'), 200))),
+                        '</code> ',
+                    ))
+                else:
+                    pass
+                    t_10.extend((
+                        '<span class="from"><span class="visually-hidden">from </span><code>',
+                        escape(environment.finalize(t_5(environment.getattr(l_1_entry, 'from'), 200))),
+                        '</code></span> ',
+                    ))
+            if ((not t_6(environment.getattr(l_1_entry, 'to'))) and (environment.getattr(l_1_entry, 'to') != environment.getattr(l_1_entry, 'from'))):
+                pass
+                t_10.extend((
+                    '<span aria-hidden="true">→</span><span class="visually-hidden"> to </span> <code class="to">',
+                    escape(environment.finalize(t_5(environment.getattr(l_1_entry, 'to'), 200))),
+                    '</code>',
+                ))
+                if (environment.getattr(l_1_entry, 'unit') and t_2(environment.getattr(l_1_entry, 'to'))):
+                    pass
+                    t_10.extend((
+                        ' ',
+                        escape(environment.finalize(environment.getattr(l_1_entry, 'unit'))),
+                    ))
+            t_10.append(
+                '</p>\n',
+            )
+        return concat(t_10)
+    context.exported_vars.add('change')
+    context.vars['change'] = l_0_change = Macro(environment, macro, 'change', ('entry',), False, False, False, context.eval_ctx.autoescape)
+    yield '\n'
+    def macro(l_1_entry, l_1_rules):
+        t_11 = []
+        if l_1_entry is missing:
+            l_1_entry = undefined("parameter 'entry' was not provided", name='entry')
+        if l_1_rules is missing:
+            l_1_rules = undefined("parameter 'rules' was not provided", name='rules')
+        pass
+        t_11.extend((
+            '<p class="title">',
+            escape(environment.finalize(environment.getattr(l_1_entry, 'title'))),
+            '</p>\n',
+            escape(environment.finalize(context.call((undefined(name='change') if l_0_change is missing else l_0_change), l_1_entry))),
+            '\n',
+            escape(environment.finalize(context.call((undefined(name='diff') if l_0_diff is missing else l_0_diff), environment.getattr(l_1_entry, 'diff')))),
+            '\n',
+        ))
+        if environment.getattr(l_1_entry, 'command'):
+            pass
+            t_11.extend((
+                '<pre class="command" tabindex="0"><code>',
+                escape(environment.finalize(t_3(environment.getattr(l_1_entry, 'command')))),
+                '</code></pre>\n',
+            ))
+        if ((environment.getattr(l_1_entry, 'why') and (environment.getattr(l_1_entry, 'because') in l_1_rules)) and (environment.getattr(l_1_entry, 'why') != environment.getattr(environment.getitem(l_1_rules, environment.getattr(l_1_entry, 'because')), 'title'))):
+            pass
+            t_11.extend((
+                '<p>',
+                escape(environment.finalize(environment.getattr(l_1_entry, 'why'))),
+                '</p>',
+            ))
+        if environment.getattr(l_1_entry, 'risk'):
+            pass
+            t_11.extend((
+                '<p class="risk"><strong>Risk:</strong> ',
+                escape(environment.finalize(environment.getattr(l_1_entry, 'risk'))),
+                '</p>',
+            ))
+        t_11.append(
+            '<p class="quiet">\n',
+        )
+        if (not environment.getattr(l_1_entry, 'do_not')):
+            pass
+            t_11.extend((
+                '<span>',
+                escape(environment.finalize(context.call(environment.getattr({'inspect': 'Look', 'workaround': 'Workaround', 'fix': 'Fix'}, 'get'), environment.getattr(l_1_entry, 'effect'), environment.getattr(l_1_entry, 'effect')))),
+                '</span>',
+            ))
+        t_11.extend((
+            '<span>for the ',
+            escape(environment.finalize(context.call(environment.getattr({'cluster-admin': 'cluster’s administrator', 'user': 'job’s owner', 'vendor': 'vendor'}, 'get'), environment.getattr(l_1_entry, 'owner'), environment.getattr(l_1_entry, 'owner')))),
+            '</span>\n',
+        ))
+        if environment.getattr(l_1_entry, 'on'):
+            pass
+            t_11.extend((
+                '<span>on ',
+                escape(environment.finalize(environment.getattr(l_1_entry, 'on'))),
+                '</span>',
+            ))
+        if environment.getattr(l_1_entry, 'since'):
+            pass
+            t_11.extend((
+                '<span>since ',
+                escape(environment.finalize(environment.getattr(l_1_entry, 'since'))),
+                '</span>',
+            ))
+        if environment.getattr(l_1_entry, 'until'):
+            pass
+            t_11.extend((
+                '<span>until ',
+                escape(environment.finalize(environment.getattr(l_1_entry, 'until'))),
+                '</span>',
+            ))
+        if environment.getattr(l_1_entry, 'source'):
+            pass
+            t_11.extend((
+                '<span class="source">',
+                escape(environment.finalize(t_4(environment.getattr(l_1_entry, 'source')))),
+                '</span>',
+            ))
+        t_11.append(
+            '</p>\n',
+        )
+        return concat(t_11)
+    context.exported_vars.add('step')
+    context.vars['step'] = l_0_step = Macro(environment, macro, 'step', ('entry', 'rules'), False, False, False, context.eval_ctx.autoescape)
+
+
+def _ranks_html(context, missing=missing, environment=environment):
+    resolve = context.resolve_or_missing
+    undefined = environment.undefined
+    concat = environment.concat
+    
+    if 0: yield None
+    l_0_view = resolve('view')
+    l_0_place = missing
+    t_1 = environment.filters['default']
+    t_2 = environment.filters['length']
+    t_3 = environment.filters['number']
+    t_4 = environment.filters['short']
+    t_5 = environment.tests['none']
+    pass
+    included_template = environment.get_template('parts.html.j2', 'ranks.html.j2')._get_default_module(context)
+    l_0_place = getattr(included_template, 'place', missing)
+    if l_0_place is missing:
+        l_0_place = undefined(f"the template {included_template.__name__!r} (imported on line 1 in 'ranks.html.j2') does not export the requested name 'place'", name='place')
+    context.vars['place'] = l_0_place
+    context.exported_vars.discard('place')
+    if environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'ranks'):
+        pass
+        yield '<section id="ranks" aria-labelledby="ranks-title">\n<h2 id="ranks-title">Who waited</h2>\n<details'
+        if (t_2(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'ranks')) <= 16):
+            pass
+            yield ' open'
+        yield '><summary>'
+        yield escape(environment.finalize(t_3(t_2(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'ranks')))))
+        yield ' standings of ranks in process groups</summary>\n<div class="scroll" tabindex="0" role="region" aria-label="Standings of ranks">\n<table>\n<caption>Numbers of the last collective that each rank issued and completed in each process group, from watchdogs’ lines and flight-recorder dumps.</caption>\n<thead><tr><th scope="col">Rank</th><th scope="col">Host</th><th scope="col">Group</th><th scope="col">Issued</th><th scope="col">Completed</th><th scope="col">Waits in</th><th scope="col">Last words</th></tr></thead>\n<tbody>\n'
+        for l_1_standing in environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'ranks')[:256]:
+            _loop_vars = {}
+            pass
+            yield '<tr'
+            if (environment.getattr(l_1_standing, 'rank') == environment.getattr(environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'verdict'), 'culprit'), 'rank')):
+                pass
+                yield ' class="culprit"'
+            yield '><td class="count">'
+            yield escape(environment.finalize(environment.getattr(l_1_standing, 'rank')))
+            yield '</td><td>'
+            yield escape(environment.finalize(t_4(t_1(environment.getattr(l_1_standing, 'host'), '', True), 40)))
+            yield '</td><td>'
+            yield escape(environment.finalize(t_4(t_1(environment.getattr(l_1_standing, 'process_group'), '', True), 40)))
+            yield '</td><td class="count">'
+            yield escape(environment.finalize(t_1(environment.getattr(l_1_standing, 'last_enqueued'), '', True)))
+            yield '</td><td class="count">'
+            yield escape(environment.finalize(t_1(environment.getattr(l_1_standing, 'last_completed'), '', True)))
+            yield '</td><td>'
+            if environment.getattr(l_1_standing, 'waits_in'):
+                pass
+                yield escape(environment.finalize(t_4(environment.getattr(l_1_standing, 'waits_in'), 40)))
+                if (not t_5(environment.getattr(l_1_standing, 'waits_at'))):
+                    pass
+                    yield ' number '
+                    yield escape(environment.finalize(environment.getattr(l_1_standing, 'waits_at')))
+            elif environment.getattr(l_1_standing, 'process_group'):
+                pass
+                yield 'nothing'
+            yield '</td><td class="log">'
+            if environment.getattr(l_1_standing, 'last_words'):
+                pass
+                yield escape(environment.finalize(t_4(environment.getattr(environment.getattr(l_1_standing, 'last_words'), 'text'), 120)))
+                yield ' '
+                yield escape(environment.finalize(context.call((undefined(name='place') if l_0_place is missing else l_0_place), environment.getattr(l_1_standing, 'last_words'), _loop_vars=_loop_vars)))
+            yield '</td></tr>\n'
+        l_1_standing = missing
+        yield '</tbody>\n</table>\n</div>\n'
+        if ((t_2(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'ranks')) > 256) or environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'omitted'), 'ranks')):
+            pass
+            yield '<p class="quiet">More standings than this page shows; the JSON report has up to 1,000.</p>'
+        yield '</details>\n</section>\n'
+
+
+def _record_html(context, missing=missing, environment=environment):
+    resolve = context.resolve_or_missing
+    undefined = environment.undefined
+    concat = environment.concat
+    
+    if 0: yield None
+    l_0_view = resolve('view')
+    l_0_fact = l_0_place = l_0_findings_table = l_0_benign = l_0_grave = l_0_coverage = missing
+    t_1 = environment.filters['default']
+    t_2 = environment.filters['dictsort']
+    t_3 = environment.filters['int']
+    t_4 = environment.filters['length']
+    t_5 = environment.filters['list']
+    t_6 = environment.filters['moment']
+    t_7 = environment.filters['number']
+    t_8 = environment.filters['ranks']
+    t_9 = environment.filters['rejectattr']
+    t_10 = environment.filters['round']
+    t_11 = environment.filters['selectattr']
+    t_12 = environment.filters['short']
+    pass
+    included_template = environment.get_template('parts.html.j2', 'record.html.j2')._get_default_module(context)
+    l_0_fact = getattr(included_template, 'fact', missing)
+    if l_0_fact is missing:
+        l_0_fact = undefined(f"the template {included_template.__name__!r} (imported on line 1 in 'record.html.j2') does not export the requested name 'fact'", name='fact')
+    l_0_place = getattr(included_template, 'place', missing)
+    if l_0_place is missing:
+        l_0_place = undefined(f"the template {included_template.__name__!r} (imported on line 1 in 'record.html.j2') does not export the requested name 'place'", name='place')
+    context.vars.update({'fact': l_0_fact, 'place': l_0_place})
+    context.exported_vars.difference_update(('fact', 'place'))
+    def macro(l_1_findings, l_1_caption):
+        t_13 = []
+        if l_1_findings is missing:
+            l_1_findings = undefined("parameter 'findings' was not provided", name='findings')
+        if l_1_caption is missing:
+            l_1_caption = undefined("parameter 'caption' was not provided", name='caption')
+        pass
+        t_13.extend((
+            '<div class="scroll" tabindex="0" role="region" aria-label="',
+            escape(environment.finalize(l_1_caption)),
+            '">\n<table>\n<caption>',
+            escape(environment.finalize(l_1_caption)),
+            '</caption>\n<thead><tr><th scope="col">What</th><th scope="col">Role</th><th scope="col">Count</th><th scope="col">Ranks</th><th scope="col">First seen</th></tr></thead>\n<tbody>\n',
+        ))
+        for l_2_finding in l_1_findings:
+            _loop_vars = {}
+            pass
+            t_13.extend((
+                '<tr><td><p>',
+                escape(environment.finalize(environment.getattr(l_2_finding, 'title'))),
+                '</p><p class="quiet"><code>',
+                escape(environment.finalize(environment.getattr(l_2_finding, 'rule'))),
+                '</code></p><p class="log">',
+                escape(environment.finalize(t_12(environment.getattr(environment.getitem(environment.getattr(l_2_finding, 'samples'), 0), 'text'), 240))),
+                '</p></td><td>',
+                escape(environment.finalize(environment.getattr(l_2_finding, 'role'))),
+                '</td><td class="count">',
+                escape(environment.finalize(t_7(environment.getattr(l_2_finding, 'count')))),
+                '</td><td class="ranks">',
+                escape(environment.finalize(t_8(environment.getattr(l_2_finding, 'ranks'), environment.getattr(l_2_finding, 'rank_count')))),
+                '</td><td>',
+                escape(environment.finalize(t_6(environment.getattr(environment.getattr(l_2_finding, 'first'), 'time')))),
+                ' ',
+                escape(environment.finalize(context.call((undefined(name='place') if l_0_place is missing else l_0_place), environment.getattr(l_2_finding, 'first'), _loop_vars=_loop_vars))),
+                '</td></tr>\n',
+            ))
+        l_2_finding = missing
+        t_13.append(
+            '</tbody>\n</table>\n</div>\n',
+        )
+        return concat(t_13)
+    context.exported_vars.add('findings_table')
+    context.vars['findings_table'] = l_0_findings_table = Macro(environment, macro, 'findings_table', ('findings', 'caption'), False, False, False, context.eval_ctx.autoescape)
+    l_0_benign = t_5(context.eval_ctx, t_11(context, environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'findings'), 'role', 'in', ['benign', 'context']))
+    context.vars['benign'] = l_0_benign
+    context.exported_vars.add('benign')
+    l_0_grave = t_5(context.eval_ctx, t_9(context, environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'findings'), 'role', 'in', ['benign', 'context']))
+    context.vars['grave'] = l_0_grave
+    context.exported_vars.add('grave')
+    l_0_coverage = environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'coverage')
+    context.vars['coverage'] = l_0_coverage
+    context.exported_vars.add('coverage')
+    yield '<section id="findings" aria-labelledby="findings-title">\n<h2 id="findings-title">All findings</h2>\n'
+    if (undefined(name='grave') if l_0_grave is missing else l_0_grave):
+        pass
+        yield escape(environment.finalize(context.call((undefined(name='findings_table') if l_0_findings_table is missing else l_0_findings_table), (undefined(name='grave') if l_0_grave is missing else l_0_grave), 'In the order of the log.')))
+        yield '\n'
+    else:
+        pass
+        yield '<p>No line of a known failure.</p>\n'
+    if (undefined(name='benign') if l_0_benign is missing else l_0_benign):
+        pass
+        yield '<details><summary>'
+        yield escape(environment.finalize(t_7(t_4((undefined(name='benign') if l_0_benign is missing else l_0_benign)))))
+        yield ' harmless or informative '
+        yield escape(environment.finalize(('finding' if (t_4((undefined(name='benign') if l_0_benign is missing else l_0_benign)) == 1) else 'findings')))
+        yield '</summary>\n'
+        yield escape(environment.finalize(context.call((undefined(name='findings_table') if l_0_findings_table is missing else l_0_findings_table), (undefined(name='benign') if l_0_benign is missing else l_0_benign), 'Lines that may frighten and mean no failure.')))
+        yield '\n</details>\n'
+    if environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'omitted'), 'findings'):
+        pass
+        yield '<p class="quiet">'
+        yield escape(environment.finalize(t_7(environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'omitted'), 'findings'))))
+        yield ' more findings are left out.</p>'
+    if environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'unclaimed'):
+        pass
+        yield '<details><summary>'
+        yield escape(environment.finalize(t_7(t_4(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'unclaimed')))))
+        yield ' '
+        yield escape(environment.finalize(('kind' if (t_4(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'unclaimed')) == 1) else 'kinds')))
+        yield ' of warnings that no rule knows</summary>\n<div class="scroll" tabindex="0" role="region" aria-label="Unknown warnings">\n<table>\n<caption>Warnings and errors without a rule, by template.</caption>\n<thead><tr><th scope="col">Template</th><th scope="col">Count</th><th scope="col">First seen</th><th scope="col">May be</th></tr></thead>\n<tbody>\n'
+        for l_1_group in environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'unclaimed'):
+            _loop_vars = {}
+            pass
+            yield '<tr><td class="log">'
+            yield escape(environment.finalize(t_12(environment.getattr(l_1_group, 'template'), 300)))
+            yield '</td><td class="count">'
+            yield escape(environment.finalize(t_7(environment.getattr(l_1_group, 'count'))))
+            yield '</td><td>'
+            yield escape(environment.finalize(context.call((undefined(name='place') if l_0_place is missing else l_0_place), environment.getattr(l_1_group, 'first'), _loop_vars=_loop_vars)))
+            yield '</td><td>'
+            if environment.getattr(l_1_group, 'suggestion'):
+                pass
+                yield escape(environment.finalize(environment.getattr(environment.getattr(l_1_group, 'suggestion'), 'category')))
+                yield ' ('
+                yield escape(environment.finalize(t_3(t_10((100 * environment.getattr(environment.getattr(l_1_group, 'suggestion'), 'probability'))))))
+                yield ' %)'
+            yield '</td></tr>\n'
+        l_1_group = missing
+        yield '</tbody>\n</table>\n</div>\n</details>\n'
+    yield '</section>\n<section id="coverage" aria-labelledby="coverage-title">\n<h2 id="coverage-title">What was read</h2>\n<dl class="facts">\n'
+    yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'Inputs', t_7((t_4(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'inputs')) + environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'omitted'), 'inputs'))))))
+    yield '\n'
+    yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'Lines', t_7(environment.getattr((undefined(name='coverage') if l_0_coverage is missing else l_0_coverage), 'lines')))))
+    yield '\n'
+    yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'Bytes', t_7(environment.getattr((undefined(name='coverage') if l_0_coverage is missing else l_0_coverage), 'bytes')))))
+    yield '\n'
+    yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'NCCL warnings no rule knows', t_7(environment.getattr((undefined(name='coverage') if l_0_coverage is missing else l_0_coverage), 'unrecognised_nccl_lines')))))
+    yield '\n'
+    yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'Bytes that were not text', t_7(environment.getattr((undefined(name='coverage') if l_0_coverage is missing else l_0_coverage), 'replaced_bytes')))))
+    yield '\n'
+    yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'Lines cut for length', t_7(environment.getattr((undefined(name='coverage') if l_0_coverage is missing else l_0_coverage), 'truncated_lines')))))
+    yield '\n</dl>\n'
+    if environment.getattr((undefined(name='coverage') if l_0_coverage is missing else l_0_coverage), 'notes'):
+        pass
+        yield '<ul>\n'
+        for l_1_note in environment.getattr((undefined(name='coverage') if l_0_coverage is missing else l_0_coverage), 'notes'):
+            _loop_vars = {}
+            pass
+            yield '<li>'
+            yield escape(environment.finalize(l_1_note))
+            yield '</li>\n'
+        l_1_note = missing
+        yield '</ul>\n'
+    if environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'inputs'):
+        pass
+        yield '<details><summary>'
+        yield escape(environment.finalize(t_7(t_4(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'inputs')))))
+        yield ' '
+        yield escape(environment.finalize(('input' if (t_4(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'inputs')) == 1) else 'inputs')))
+        yield ' and what their lines were</summary>\n<div class="scroll" tabindex="0" role="region" aria-label="Inputs">\n<table>\n<caption>Inputs, in the order read.</caption>\n<thead><tr><th scope="col">Name</th><th scope="col">Kind</th><th scope="col">Lines</th><th scope="col">Bytes</th><th scope="col">Note</th></tr></thead>\n<tbody>\n'
+        for l_1_input in environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'inputs')[:200]:
+            _loop_vars = {}
+            pass
+            yield '<tr><td><code>'
+            yield escape(environment.finalize(t_12(environment.getattr(l_1_input, 'name'), 200)))
+            yield '</code></td><td>'
+            yield escape(environment.finalize(environment.getattr(l_1_input, 'kind')))
+            yield '</td><td class="count">'
+            yield escape(environment.finalize(t_7(environment.getattr(l_1_input, 'lines'))))
+            yield '</td><td class="count">'
+            yield escape(environment.finalize(t_7(environment.getattr(l_1_input, 'bytes'))))
+            yield '</td><td>'
+            yield escape(environment.finalize(t_12(t_1(environment.getattr(l_1_input, 'note'), '', True), 200)))
+            yield '</td></tr>\n'
+        l_1_input = missing
+        yield '</tbody>\n</table>\n</div>\n<dl class="facts">\n'
+        for (l_1_kind, l_1_count) in t_2(environment.getattr((undefined(name='coverage') if l_0_coverage is missing else l_0_coverage), 'by_kind')):
+            _loop_vars = {}
+            pass
+            yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), l_1_kind, t_7(l_1_count), _loop_vars=_loop_vars)))
+            yield '\n'
+        l_1_kind = l_1_count = missing
+        yield '</dl>\n</details>\n'
+    yield '</section>'
+
+
+def _remedy_html(context, missing=missing, environment=environment):
+    resolve = context.resolve_or_missing
+    undefined = environment.undefined
+    concat = environment.concat
+    
+    if 0: yield None
+    l_0_view = resolve('view')
+    l_0_step = l_0_steps = l_0_warnings = l_0_rule = missing
+    t_1 = environment.filters['int']
+    t_2 = environment.filters['link']
+    t_3 = environment.filters['list']
+    t_4 = environment.filters['rejectattr']
+    t_5 = environment.filters['round']
+    t_6 = environment.filters['selectattr']
+    pass
+    included_template = environment.get_template('parts.html.j2', 'remedy.html.j2')._get_default_module(context)
+    l_0_step = getattr(included_template, 'step', missing)
+    if l_0_step is missing:
+        l_0_step = undefined(f"the template {included_template.__name__!r} (imported on line 1 in 'remedy.html.j2') does not export the requested name 'step'", name='step')
+    context.vars['step'] = l_0_step
+    context.exported_vars.discard('step')
+    l_0_steps = t_3(context.eval_ctx, t_4(context, environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'remediation'), 'do_not'))
+    context.vars['steps'] = l_0_steps
+    context.exported_vars.add('steps')
+    l_0_warnings = t_3(context.eval_ctx, t_6(context, environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'remediation'), 'do_not'))
+    context.vars['warnings'] = l_0_warnings
+    context.exported_vars.add('warnings')
+    l_0_rule = context.call(environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'rules'), 'get'), environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'verdict'), 'rule'))
+    context.vars['rule'] = l_0_rule
+    context.exported_vars.add('rule')
+    if ((environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'remediation') or (undefined(name='rule') if l_0_rule is missing else l_0_rule)) or environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'alternatives')):
+        pass
+        yield '<section id="remedy" aria-labelledby="remedy-title">\n<h2 id="remedy-title">What to do</h2>\n'
+        if (undefined(name='rule') if l_0_rule is missing else l_0_rule):
+            pass
+            yield '<div class="prose"><p>'
+            yield escape(environment.finalize(environment.getattr((undefined(name='rule') if l_0_rule is missing else l_0_rule), 'what')))
+            yield '</p><p>'
+            yield escape(environment.finalize(environment.getattr((undefined(name='rule') if l_0_rule is missing else l_0_rule), 'why')))
+            yield '</p></div>\n'
+        if (undefined(name='steps') if l_0_steps is missing else l_0_steps):
+            pass
+            yield '<ol class="steps">\n'
+            for l_1_entry in (undefined(name='steps') if l_0_steps is missing else l_0_steps):
+                _loop_vars = {}
+                pass
+                yield '<li>'
+                yield escape(environment.finalize(context.call((undefined(name='step') if l_0_step is missing else l_0_step), l_1_entry, environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'rules'), _loop_vars=_loop_vars)))
+                yield '</li>\n'
+            l_1_entry = missing
+            yield '</ol>\n'
+        if (undefined(name='warnings') if l_0_warnings is missing else l_0_warnings):
+            pass
+            yield '<h3>What not to do</h3>\n<ul class="steps warnings">\n'
+            for l_1_entry in (undefined(name='warnings') if l_0_warnings is missing else l_0_warnings):
+                _loop_vars = {}
+                pass
+                yield '<li>'
+                yield escape(environment.finalize(context.call((undefined(name='step') if l_0_step is missing else l_0_step), l_1_entry, environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'rules'), _loop_vars=_loop_vars)))
+                yield '</li>\n'
+            l_1_entry = missing
+            yield '</ul>\n'
+        if environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'alternatives'):
+            pass
+            yield '<h3>What else it could be</h3>\n<ul>\n'
+            for l_1_other in environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'alternatives'):
+                _loop_vars = {}
+                pass
+                yield '<li><code>'
+                yield escape(environment.finalize(environment.getattr(l_1_other, 'category')))
+                yield '</code> <span class="quiet">'
+                yield escape(environment.finalize(t_1(t_5((100 * environment.getattr(l_1_other, 'confidence'))))))
+                yield ' %</span> '
+                yield escape(environment.finalize(environment.getattr(l_1_other, 'why')))
+                yield '</li>\n'
+            l_1_other = missing
+            yield '</ul>\n'
+        if ((undefined(name='rule') if l_0_rule is missing else l_0_rule) and environment.getattr((undefined(name='rule') if l_0_rule is missing else l_0_rule), 'references')):
+            pass
+            yield '<h3>Where these facts are from</h3>\n<ul class="references">\n'
+            for l_1_reference in environment.getattr((undefined(name='rule') if l_0_rule is missing else l_0_rule), 'references'):
+                _loop_vars = {}
+                pass
+                yield '<li>'
+                yield escape(environment.finalize(t_2(environment.getattr(l_1_reference, 'url'), environment.getattr(l_1_reference, 'title'))))
+                yield '</li>\n'
+            l_1_reference = missing
+            yield '</ul>\n'
+        yield '</section>\n'
+
+
+def _report_html(context, missing=missing, environment=environment):
+    resolve = context.resolve_or_missing
+    undefined = environment.undefined
+    concat = environment.concat
+    
+    if 0: yield None
+    l_0_view = resolve('view')
+    l_0_place = l_0_logs = missing
+    t_1 = environment.filters['length']
+    t_2 = environment.filters['list']
+    t_3 = environment.filters['number']
+    t_4 = environment.filters['rejectattr']
+    t_5 = environment.filters['short']
+    pass
+    included_template = environment.get_template('parts.html.j2', 'report.html.j2')._get_default_module(context)
+    l_0_place = getattr(included_template, 'place', missing)
+    if l_0_place is missing:
+        l_0_place = undefined(f"the template {included_template.__name__!r} (imported on line 1 in 'report.html.j2') does not export the requested name 'place'", name='place')
+    context.vars['place'] = l_0_place
+    context.exported_vars.discard('place')
+    yield '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src \'unsafe-inline\'; img-src data:; base-uri \'none\'; form-action \'none\'">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">\n<meta name="robots" content="noindex">\n<title>'
+    yield escape(environment.finalize(environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'verdict'), 'category')))
+    yield ': '
+    yield escape(environment.finalize(t_5(environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'verdict'), 'headline'), 120)))
+    yield '</title>\n<style>\n'
+    template = environment.get_template('style.css', 'report.html.j2')
+    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place}))
+    try:
+        for event in gen:
+            yield event
+    finally: gen.close()
+    yield '</style>\n</head>\n<body class="family-'
+    yield escape(environment.finalize(environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'verdict'), 'family')))
+    yield '">\n<a class="skip" href="#verdict">Skip to the verdict</a>\n<header class="masthead">\n<p class="name">nccl-logscan</p>\n<p class="inputs">\n'
+    l_0_logs = (t_2(context.eval_ctx, t_4(context, environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'inputs'), 'kind', 'equalto', 'config')) or environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'inputs'))
+    context.vars['logs'] = l_0_logs
+    context.exported_vars.add('logs')
+    for l_1_input in (undefined(name='logs') if l_0_logs is missing else l_0_logs)[:3]:
+        _loop_vars = {}
+        pass
+        yield '<span>'
+        yield escape(environment.finalize(t_5(environment.getattr(l_1_input, 'name'), 90)))
+        yield '</span>'
+    l_1_input = missing
+    if (t_1((undefined(name='logs') if l_0_logs is missing else l_0_logs)) > 3):
+        pass
+        yield '<span>and '
+        yield escape(environment.finalize(t_3(((t_1((undefined(name='logs') if l_0_logs is missing else l_0_logs)) - 3) + environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'omitted'), 'inputs')))))
+        yield ' more</span>'
+    yield '</p>\n</header>\n<main>\n'
+    template = environment.get_template('verdict.html.j2', 'report.html.j2')
+    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place}))
+    try:
+        for event in gen:
+            yield event
+    finally: gen.close()
+    yield '<nav aria-label="Sections">\n<ul>\n'
+    if environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'verdict'), 'evidence'):
+        pass
+        yield '<li><a href="#evidence">Evidence</a></li>'
+    if environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'cascade'):
+        pass
+        yield '<li><a href="#cascade">What followed</a></li>'
+    if environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'ranks'):
+        pass
+        yield '<li><a href="#ranks">Who waited</a></li>'
+    if environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'timeline'):
+        pass
+        yield '<li><a href="#timeline">Timeline</a></li>'
+    if environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'remediation'):
+        pass
+        yield '<li><a href="#remedy">What to do</a></li>'
+    if environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'config'), 'lint'):
+        pass
+        yield '<li><a href="#settings">Settings</a></li>'
+    yield '<li><a href="#job">The job</a></li>\n<li><a href="#findings">All findings</a></li>\n<li><a href="#coverage">What was read</a></li>\n</ul>\n</nav>\n'
+    template = environment.get_template('evidence.html.j2', 'report.html.j2')
+    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place}))
+    try:
+        for event in gen:
+            yield event
+    finally: gen.close()
+    template = environment.get_template('ranks.html.j2', 'report.html.j2')
+    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place}))
+    try:
+        for event in gen:
+            yield event
+    finally: gen.close()
+    template = environment.get_template('course.html.j2', 'report.html.j2')
+    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place}))
+    try:
+        for event in gen:
+            yield event
+    finally: gen.close()
+    template = environment.get_template('remedy.html.j2', 'report.html.j2')
+    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place}))
+    try:
+        for event in gen:
+            yield event
+    finally: gen.close()
+    template = environment.get_template('settings.html.j2', 'report.html.j2')
+    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place}))
+    try:
+        for event in gen:
+            yield event
+    finally: gen.close()
+    template = environment.get_template('job.html.j2', 'report.html.j2')
+    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place}))
+    try:
+        for event in gen:
+            yield event
+    finally: gen.close()
+    template = environment.get_template('record.html.j2', 'report.html.j2')
+    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place}))
+    try:
+        for event in gen:
+            yield event
+    finally: gen.close()
+    yield '</main>\n<footer>\n<p>'
+    yield escape(environment.finalize(environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'tool'), 'name')))
+    yield ' '
+    yield escape(environment.finalize(environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'tool'), 'version')))
+    yield ' · report '
+    yield escape(environment.finalize(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'schema_version')))
+    yield ' · rules <code>'
+    yield escape(environment.finalize(environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'tool'), 'rules_digest')[:12]))
+    yield '</code>'
+    if environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'tool'), 'model_digest'):
+        pass
+        yield ' · model <code>'
+        yield escape(environment.finalize(environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'tool'), 'model_digest')[:12]))
+        yield '</code>'
+    yield '</p>\n<p>Made offline from the log alone. Well-known forms of secrets were replaced by <code>[redacted]</code>; read it through before you forward it.</p>\n</footer>\n</body>\n</html>'
+
+
+def _settings_html(context, missing=missing, environment=environment):
+    resolve = context.resolve_or_missing
+    undefined = environment.undefined
+    concat = environment.concat
+    
+    if 0: yield None
+    l_0_view = resolve('view')
+    l_0_diff = l_0_place = missing
+    t_1 = environment.filters['lines']
+    t_2 = environment.filters['link']
+    t_3 = environment.filters['number']
+    t_4 = environment.filters['sentence']
+    t_5 = environment.filters['short']
+    pass
+    included_template = environment.get_template('parts.html.j2', 'settings.html.j2')._get_default_module(context)
+    l_0_diff = getattr(included_template, 'diff', missing)
+    if l_0_diff is missing:
+        l_0_diff = undefined(f"the template {included_template.__name__!r} (imported on line 1 in 'settings.html.j2') does not export the requested name 'diff'", name='diff')
+    l_0_place = getattr(included_template, 'place', missing)
+    if l_0_place is missing:
+        l_0_place = undefined(f"the template {included_template.__name__!r} (imported on line 1 in 'settings.html.j2') does not export the requested name 'place'", name='place')
+    context.vars.update({'diff': l_0_diff, 'place': l_0_place})
+    context.exported_vars.difference_update(('diff', 'place'))
+    if environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'config'), 'lint'):
+        pass
+        yield '<section id="settings" aria-labelledby="settings-title">\n<h2 id="settings-title">Settings</h2>\n<p class="prose">What is wrong, or does nothing, in the configuration files and among the variables that the log shows.</p>\n<ul class="steps settings">\n'
+        for l_1_entry in environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'config'), 'lint'):
+            _loop_vars = {}
+            pass
+            yield '<li>\n<p class="title"><code>'
+            yield escape(environment.finalize(environment.getattr(l_1_entry, 'name')))
+            if environment.getattr(l_1_entry, 'value'):
+                pass
+                yield '='
+                yield escape(environment.finalize(t_5(environment.getattr(l_1_entry, 'value'), 200)))
+            yield '</code> '
+            yield escape(environment.finalize(t_4(environment.getattr(l_1_entry, 'problem'))))
+            yield '</p>\n<p>'
+            yield escape(environment.finalize(t_4(environment.getattr(l_1_entry, 'advice'))))
+            yield '</p>\n'
+            if environment.getattr(l_1_entry, 'command'):
+                pass
+                yield '<pre class="command" tabindex="0"><code>'
+                yield escape(environment.finalize(t_1(environment.getattr(l_1_entry, 'command'))))
+                yield '</code></pre>'
+            yield escape(environment.finalize(context.call((undefined(name='diff') if l_0_diff is missing else l_0_diff), environment.getattr(l_1_entry, 'diff'), _loop_vars=_loop_vars)))
+            yield '\n<p class="quiet"><span>'
+            yield escape(environment.finalize(environment.getitem({'error': 'Error', 'warning': 'Warning', 'note': 'Note'}, environment.getattr(l_1_entry, 'severity'))))
+            yield '</span> <span>'
+            yield escape(environment.finalize(context.call((undefined(name='place') if l_0_place is missing else l_0_place), l_1_entry, _loop_vars=_loop_vars)))
+            yield '</span>\n'
+            if environment.getattr(l_1_entry, 'source'):
+                pass
+                yield '<span class="source">'
+                yield escape(environment.finalize(t_2(environment.getattr(l_1_entry, 'source'))))
+                yield '</span>'
+            yield '</p>\n</li>\n'
+        l_1_entry = missing
+        yield '</ul>\n'
+        if environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'omitted'), 'lint'):
+            pass
+            yield '<p class="quiet">'
+            yield escape(environment.finalize(t_3(environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'omitted'), 'lint'))))
+            yield ' more are left out.</p>'
+        yield '</section>\n'
+
+
+def _style_css(context, missing=missing, environment=environment):
+    resolve = context.resolve_or_missing
+    undefined = environment.undefined
+    concat = environment.concat
+    
+    if 0: yield None
+    pass
+    yield ':root {\n  color-scheme: light dark;\n  --page: #fbfbf9; --card: #ffffff; --ink: #1b1e24; --quiet: #575d69; --rule: #dcdde0; --well: #f3f3f0;\n  --accent: #555b66; --tint: #eceef1;\n  --sans: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;\n  --mono: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace;\n}\n.family-timeout { --accent: #7d5200; --tint: #fbf0d9; }\n.family-network { --accent: #1a56b0; --tint: #e6eefb; }\n.family-precision { --accent: #7336ad; --tint: #f2e9fa; }\n.family-heterogeneous { --accent: #00666e; --tint: #e0f3f4; }\n.family-memory { --accent: #b0231b; --tint: #fce9e7; }\n.family-hardware { --accent: #a12a56; --tint: #fbe8ef; }\n.family-environment { --accent: #386319; --tint: #ebf4e3; }\n.family-process { --accent: #96350f; --tint: #fbebe4; }\n.family-none { --accent: #1a6a40; --tint: #e3f4ea; }\n.family-unknown { --accent: #4b5160; --tint: #eceef2; }\n@media (prefers-color-scheme: dark) {\n  :root { --page: #13151a; --card: #1a1d23; --ink: #e7e8ea; --quiet: #a3a9b5; --rule: #343841; --well: #20242b; }\n  .family-timeout { --accent: #edb856; --tint: #3a2d12; }\n  .family-network { --accent: #8db5ff; --tint: #1b2c4b; }\n  .family-precision { --accent: #cfa8f6; --tint: #35234a; }\n  .family-heterogeneous { --accent: #66cfd6; --tint: #11383b; }\n  .family-memory { --accent: #ff9f96; --tint: #4a201d; }\n  .family-hardware { --accent: #ff9fbe; --tint: #48202f; }\n  .family-environment { --accent: #a5d283; --tint: #27371a; }\n  .family-process { --accent: #ffb08a; --tint: #46281a; }\n  .family-none { --accent: #80d6a6; --tint: #173626; }\n  .family-unknown { --accent: #b9c0cd; --tint: #2b303a; }\n}\n*, *::before, *::after { box-sizing: border-box; }\nhtml { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }\nbody { margin: 0; background: var(--page); color: var(--ink); font: 1rem/1.55 var(--sans); overflow-wrap: anywhere; }\nmain, .masthead, footer { max-width: 72rem; margin: 0 auto; padding: 0 clamp(1rem, 4vw, 2.5rem); }\nh1, h2, h3, p, ul, ol, dl, dd, figure, pre { margin: 0; }\nh1 { font-size: clamp(1.4rem, 1.1rem + 1.2vw, 1.9rem); line-height: 1.22; letter-spacing: -0.015em; font-weight: 650; text-wrap: balance; }\nh2 { font-size: 1.25rem; line-height: 1.3; letter-spacing: -0.01em; font-weight: 650; margin-bottom: 1rem; }\nh3 { font-size: 1rem; font-weight: 650; margin: 1.75rem 0 0.5rem; }\nul, ol { padding-left: 1.35rem; }\nli + li { margin-top: 0.35rem; }\na { color: var(--accent); text-underline-offset: 0.15em; }\ncode, pre, .log { font-family: var(--mono); font-size: 0.8125rem; }\n:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; border-radius: 2px; }\n.visually-hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }\n.skip { position: absolute; left: -100vw; top: 0; padding: 0.5rem 1rem; background: var(--card); z-index: 1; }\n.skip:focus { left: 0; }\n.whole { white-space: nowrap; }\n.quiet { color: var(--quiet); font-size: 0.875rem; }\n.quiet > span + span::before, .quiet > span + code::before { content: "·"; margin: 0 0.4em; color: var(--quiet); }\n\n.masthead { display: flex; flex-wrap: wrap; gap: 0.25rem 1.5rem; justify-content: space-between; padding-top: 1.1rem; padding-bottom: 1.1rem; font-size: 0.875rem; }\n.masthead .name { font-weight: 650; letter-spacing: 0.01em; }\n.masthead .inputs { color: var(--quiet); font-family: var(--mono); font-size: 0.8125rem; }\n.masthead .inputs span + span { margin-left: 1em; }\n\n#verdict { display: grid; grid-template-columns: minmax(0, 1fr); background: var(--card); border: 1px solid var(--rule); border-top: 4px solid var(--accent); border-radius: 6px; }\n#verdict > div { padding: clamp(1.1rem, 3vw, 2rem); }\n#verdict .next { border-top: 1px solid var(--rule); }\n#verdict h2 { font-size: 0.8125rem; letter-spacing: 0.04em; text-transform: uppercase; color: var(--quiet); margin-bottom: 0.5rem; }\n#verdict h3 { font-size: 0.8125rem; letter-spacing: 0.04em; text-transform: uppercase; color: var(--quiet); margin: 1.5rem 0 0.5rem; }\n.eyebrow { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0.25rem 0.75rem; margin-bottom: 0.6rem; color: var(--accent); font-size: 0.9375rem; }\n.eyebrow strong { text-transform: uppercase; letter-spacing: 0.05em; font-size: 0.8125rem; }\n.where { display: flex; flex-wrap: wrap; gap: 0.75rem 2rem; margin: 1.4rem 0 0; }\n.where dt { font-size: 0.8125rem; color: var(--quiet); }\n.where dd { font-size: 1.125rem; font-weight: 600; font-variant-numeric: tabular-nums; max-width: 20rem; }\n.sure { margin: 1.4rem 0 1.6rem; font-size: 0.9375rem; }\n.sure strong { font-size: 1.125rem; margin-right: 0.35em; font-variant-numeric: tabular-nums; }\n.meter { height: 6px; margin-top: 0.5rem; border-radius: 3px; background: var(--well); border: 1px solid var(--rule); overflow: hidden; }\n.meter span { display: block; height: 100%; background: var(--accent); }\n.reasons { padding-left: 1.1rem; }\n.next ol { padding-left: 1.3rem; }\n.next li { padding-left: 0.1rem; }\n.next li + li { margin-top: 0.9rem; }\n.next > ol + p { margin-top: 0.9rem; }\n.action { font-size: 1.125rem; font-weight: 600; margin-bottom: 0.9rem; }\n.diff { padding: 0.55rem 0.75rem; background: var(--well); border: 1px solid var(--rule); border-radius: 4px; overflow-x: auto; white-space: pre; overflow-wrap: normal; }\n.diff ins, .diff del { text-decoration: none; display: inline; }\n.diff ins { font-weight: 650; color: var(--accent); }\n.diff del { color: var(--quiet); }\n.command { margin-top: 0.5rem; padding: 0.55rem 0.75rem; background: var(--well); border: 1px solid var(--rule); border-radius: 4px; overflow-x: auto; white-space: pre; overflow-wrap: normal; }\n\nnav { margin: 1.25rem 0 0; font-size: 0.9375rem; }\nnav ul { display: flex; flex-wrap: wrap; gap: 0.25rem 1.35rem; list-style: none; padding: 0; }\nnav li + li { margin: 0; }\nsection + section, nav + section { margin-top: 3rem; }\nsection { scroll-margin-top: 1rem; }\n\n.evidence { border: 1px solid var(--rule); border-radius: 6px; background: var(--card); overflow: hidden; }\n.evidence + .evidence { margin-top: 1rem; }\n.evidence figcaption { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0.2rem 0.9rem; padding: 0.5rem 0.9rem; border-bottom: 1px solid var(--rule); color: var(--quiet); font-size: 0.875rem; }\n.evidence pre { padding: 0.6rem 0; white-space: pre-wrap; line-height: 1.5; max-height: 32rem; overflow-y: auto; }\n.evidence pre code { display: block; }\n.evidence pre span { display: block; padding: 0.05rem 0.9rem; border-left: 3px solid transparent; }\n.evidence .around { color: var(--quiet); }\n.evidence .cited { border-left-color: var(--accent); background: var(--well); color: var(--ink); }\n.evidence details { padding: 0 0.9rem 0.6rem; margin: 0; }\n.tag { font-weight: 600; color: var(--ink); }\n.role-cause .tag { color: var(--accent); }\nmark { background: var(--tint); color: inherit; font-weight: 600; border-bottom: 2px solid var(--accent); padding: 0.05em 0; }\n.place { color: var(--ink); }\n\n.cascade { padding-left: 1.35rem; }\n.cascade li + li { margin-top: 0.9rem; }\n.cascade .title, .steps .title { font-weight: 600; }\n\n.scroll { overflow-x: auto; }\nsvg { display: block; min-width: 56rem; width: 100%; height: auto; font: 12px var(--sans); }\nsvg text { fill: var(--quiet); }\nsvg .lane line { stroke: var(--rule); }\ntr.culprit td { font-weight: 650; }\nsvg .culprit text { fill: var(--accent); font-weight: 650; }\nsvg .culprit line { stroke: var(--accent); }\nsvg .since { stroke: var(--accent); stroke-dasharray: 3 4; }\nsvg .tick line { stroke: var(--quiet); }\nsvg .course { fill: var(--page); stroke: var(--quiet); stroke-width: 1.5; }\nsvg .finding { fill: var(--quiet); }\nsvg .followed { fill: var(--ink); }\nsvg .cause { fill: var(--accent); stroke: var(--page); stroke-width: 1.5; }\n.legend { margin-top: 0.5rem; font-size: 0.875rem; color: var(--quiet); }\n.legend .key { margin-left: 0.9em; }\n.legend .key:first-child { margin-left: 0; }\n.key.cause { color: var(--accent); }\n.key.followed { color: var(--ink); }\n\n.prose { max-width: 44rem; }\n.prose p + p { margin-top: 0.6rem; }\n.steps { margin-top: 1.25rem; display: grid; grid-template-columns: minmax(0, 1fr); gap: 1.4rem; }\n.steps li { margin: 0; padding-left: 0.25rem; max-width: 52rem; }\n.steps li > * + * { margin-top: 0.4rem; }\n.steps .setting .from code { color: var(--quiet); text-decoration: line-through; }\n.steps .setting .to { font-weight: 700; color: var(--accent); }\n.warnings { margin-top: 0.5rem; list-style: "✕  "; }\n.warnings li::marker { color: var(--accent); }\n\n.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 15rem), 1fr)); gap: 0.9rem 2rem; }\n.facts dt { font-size: 0.8125rem; color: var(--quiet); }\n.facts dd { font-variant-numeric: tabular-nums; }\n.names span { margin-right: 0.75em; }\n\ndetails { margin-top: 1rem; }\nsummary { cursor: pointer; font-weight: 600; padding: 0.25rem 0; width: fit-content; }\ndetails > :not(summary) { margin-top: 0.5rem; }\ntable { border-collapse: collapse; width: 100%; min-width: 36rem; font-size: 0.875rem; }\ncaption { text-align: left; color: var(--quiet); padding-bottom: 0.4rem; }\nth { text-align: left; font-weight: 600; white-space: nowrap; color: var(--quiet); border-bottom: 1px solid var(--rule); }\nth, td { padding: 0.45rem 1rem 0.45rem 0; vertical-align: top; }\ntd { border-bottom: 1px solid var(--rule); overflow-wrap: break-word; }\ntd p + p { margin-top: 0.15rem; }\ntd.log, td .log { color: var(--quiet); min-width: 16rem; overflow-wrap: anywhere; }\ntd.ranks { min-width: 7rem; }\n.count, .time { font-variant-numeric: tabular-nums; white-space: nowrap; }\nfooter::before { content: ""; display: block; border-top: 1px solid var(--rule); margin-bottom: 1.25rem; }\nfooter { margin-top: 3.5rem; padding-bottom: 2.5rem; color: var(--quiet); font-size: 0.8125rem; }\n\n@media (min-width: 60rem) {\n  #verdict { grid-template-columns: minmax(0, 1.5fr) minmax(0, 1fr); }\n  #verdict .next { border-top: 0; border-left: 1px solid var(--rule); }\n}\n@media (min-width: 110rem) { main, .masthead, footer { max-width: 88rem; } }\n@media print {\n  :root { --page: #ffffff; --card: #ffffff; --ink: #000000; --quiet: #444444; --rule: #bbbbbb; --well: #f4f4f4; }\n  body { font-size: 10pt; }\n  nav, .skip { display: none; }\n  #verdict { grid-template-columns: minmax(0, 1fr); }\n  #verdict .next { border-left: 0; border-top: 1px solid var(--rule); }\n  .evidence, .steps li, .cascade li, tr { break-inside: avoid; }\n  .evidence pre { max-height: none; }\n  .command { white-space: pre-wrap; }\n  h2, h3 { break-after: avoid; }\n  svg { min-width: 0; }\n}'
+
+
+def _verdict_html(context, missing=missing, environment=environment):
+    resolve = context.resolve_or_missing
+    undefined = environment.undefined
+    concat = environment.concat
+    
+    if 0: yield None
+    l_0_view = resolve('view')
+    l_0_state = resolve('state')
+    l_0_sureness = resolve('sureness')
+    l_0_action = resolve('action')
+    l_0_change = l_0_fact = l_0_place = l_0_verdict = l_0_culprit = l_0_steps = missing
+    t_1 = environment.filters['default']
+    t_2 = environment.filters['int']
+    t_3 = environment.filters['length']
+    t_4 = environment.filters['lines']
+    t_5 = environment.filters['list']
+    t_6 = environment.filters['reject']
+    t_7 = environment.filters['rejectattr']
+    t_8 = environment.filters['round']
+    t_9 = environment.filters['short']
+    t_10 = environment.filters['whole']
+    pass
+    included_template = environment.get_template('parts.html.j2', 'verdict.html.j2')._get_default_module(context)
+    l_0_change = getattr(included_template, 'change', missing)
+    if l_0_change is missing:
+        l_0_change = undefined(f"the template {included_template.__name__!r} (imported on line 1 in 'verdict.html.j2') does not export the requested name 'change'", name='change')
+    l_0_fact = getattr(included_template, 'fact', missing)
+    if l_0_fact is missing:
+        l_0_fact = undefined(f"the template {included_template.__name__!r} (imported on line 1 in 'verdict.html.j2') does not export the requested name 'fact'", name='fact')
+    l_0_place = getattr(included_template, 'place', missing)
+    if l_0_place is missing:
+        l_0_place = undefined(f"the template {included_template.__name__!r} (imported on line 1 in 'verdict.html.j2') does not export the requested name 'place'", name='place')
+    context.vars.update({'change': l_0_change, 'fact': l_0_fact, 'place': l_0_place})
+    context.exported_vars.difference_update(('change', 'fact', 'place'))
+    l_0_verdict = environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'verdict')
+    context.vars['verdict'] = l_0_verdict
+    context.exported_vars.add('verdict')
+    l_0_culprit = environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'culprit')
+    context.vars['culprit'] = l_0_culprit
+    context.exported_vars.add('culprit')
+    l_0_steps = t_5(context.eval_ctx, t_7(context, environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'remediation'), 'do_not'))
+    context.vars['steps'] = l_0_steps
+    context.exported_vars.add('steps')
+    yield '<section id="verdict" aria-labelledby="headline">\n<div class="what">\n<p class="eyebrow"><strong>'
+    yield escape(environment.finalize((undefined(name='state') if l_0_state is missing else l_0_state)))
+    yield '</strong>'
+    if (environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'category') not in ('none', 'unknown')):
+        pass
+        yield ' <span>'
+        yield escape(environment.finalize(environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'family')))
+        yield '</span> <code>'
+        yield escape(environment.finalize(environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'category')))
+        yield '</code>'
+    yield '</p>\n<h1 id="headline">'
+    yield escape(environment.finalize(t_10(t_9(environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'headline'), 300))))
+    yield '</h1>\n'
+    if t_5(context.eval_ctx, t_6(context, context.call(environment.getattr((undefined(name='culprit') if l_0_culprit is missing else l_0_culprit), 'values')), 'none')):
+        pass
+        yield '<dl class="where" aria-label="Where it began">\n'
+        yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'Rank', environment.getattr((undefined(name='culprit') if l_0_culprit is missing else l_0_culprit), 'rank'))))
+        yield '\n'
+        yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'Host', t_9(t_1(environment.getattr((undefined(name='culprit') if l_0_culprit is missing else l_0_culprit), 'host'), '', True), 80))))
+        yield '\n'
+        yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'GPU', environment.getattr((undefined(name='culprit') if l_0_culprit is missing else l_0_culprit), 'device'))))
+        yield '\n'
+        yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'Adapter', t_9(t_1(environment.getattr((undefined(name='culprit') if l_0_culprit is missing else l_0_culprit), 'adapter'), '', True), 80))))
+        yield '\n'
+        yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'Peer', t_9(t_1(environment.getattr((undefined(name='culprit') if l_0_culprit is missing else l_0_culprit), 'peer'), '', True), 80))))
+        yield '\n'
+        yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'Process', environment.getattr((undefined(name='culprit') if l_0_culprit is missing else l_0_culprit), 'pid'))))
+        yield '\n'
+        yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'Process group', t_9(t_1(environment.getattr((undefined(name='culprit') if l_0_culprit is missing else l_0_culprit), 'process_group'), '', True), 80))))
+        yield '\n</dl>\n'
+    if (environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'category') != 'unknown'):
+        pass
+        yield '<div class="sure">\n<p><strong>'
+        yield escape(environment.finalize(t_2(t_8((100 * environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'confidence'))))))
+        yield ' %</strong> '
+        yield escape(environment.finalize((undefined(name='sureness') if l_0_sureness is missing else l_0_sureness)))
+        yield '</p>\n<div class="meter" aria-hidden="true"><span style="width: '
+        yield escape(environment.finalize(t_2(t_8((100 * environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'confidence'))))))
+        yield '%"></span></div>\n</div>\n'
+    if environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'reasons'):
+        pass
+        yield '<h2>Why</h2>\n<ul class="reasons">\n'
+        for l_1_reason in environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'reasons'):
+            _loop_vars = {}
+            pass
+            yield '<li>'
+            yield escape(environment.finalize(t_10(t_9(l_1_reason, 600))))
+            yield '</li>\n'
+        l_1_reason = missing
+        yield '</ul>\n'
+    yield '</div>\n<div class="next">\n<h2>'
+    yield escape(environment.finalize(('What to do' if (environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'category') != 'none') else 'What this means')))
+    yield '</h2>\n<p class="action">'
+    yield escape(environment.finalize((t_10(markup_join(('Restart without ', environment.getattr((undefined(name='culprit') if l_0_culprit is missing else l_0_culprit), 'host'), '.', ))) if ((environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'action') == 'restart_without_node') and environment.getattr((undefined(name='culprit') if l_0_culprit is missing else l_0_culprit), 'host')) else (undefined(name='action') if l_0_action is missing else l_0_action))))
+    yield '</p>\n'
+    if (undefined(name='steps') if l_0_steps is missing else l_0_steps):
+        pass
+        yield '<ol>\n'
+        for l_1_step in (undefined(name='steps') if l_0_steps is missing else l_0_steps)[:3]:
+            _loop_vars = {}
+            pass
+            yield '<li>'
+            yield escape(environment.finalize(t_10(t_9(environment.getattr(l_1_step, 'title'), 300))))
+            yield '\n'
+            yield escape(environment.finalize(context.call((undefined(name='change') if l_0_change is missing else l_0_change), l_1_step, _loop_vars=_loop_vars)))
+            yield '\n'
+            if environment.getattr(l_1_step, 'command'):
+                pass
+                yield '<pre class="command" tabindex="0"><code>'
+                yield escape(environment.finalize(t_4(environment.getattr(l_1_step, 'command'))))
+                yield '</code></pre>'
+            yield '</li>\n'
+        l_1_step = missing
+        yield '</ol>\n'
+        if (t_3(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'remediation')) > 3):
+            pass
+            yield '<p><a href="#remedy">All '
+            yield escape(environment.finalize(t_3(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'remediation'))))
+            yield ' pieces of advice</a></p>'
+    elif ((environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'category') == 'none') and environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'findings')):
+        pass
+        yield '<p>Lines that look like errors and are harmless stand under <a href="#findings">all findings</a>.</p>\n'
+    if environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'unknowns'):
+        pass
+        yield '<h3>What is unknown</h3>\n<ul>\n'
+        for l_1_unknown in environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'unknowns'):
+            _loop_vars = {}
+            pass
+            yield '<li>'
+            yield escape(environment.finalize(t_10(t_9(l_1_unknown, 600))))
+            yield '</li>\n'
+        l_1_unknown = missing
+        yield '</ul>\n'
+    yield '</div>\n</section>'
+
+
+TEMPLATES = {
+    'course.html.j2': _course_html,
+    'evidence.html.j2': _evidence_html,
+    'job.html.j2': _job_html,
+    'parts.html.j2': _parts_html,
+    'ranks.html.j2': _ranks_html,
+    'record.html.j2': _record_html,
+    'remedy.html.j2': _remedy_html,
+    'report.html.j2': _report_html,
+    'settings.html.j2': _settings_html,
+    'style.css': _style_css,
+    'verdict.html.j2': _verdict_html,
+}

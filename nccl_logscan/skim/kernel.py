@@ -1,0 +1,158 @@
+"""The skim in C: kernel.c, as a shared library beside this file that the wheel's build made."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+from functools import cache
+from pathlib import Path
+
+from nccl_logscan.skim.told import Answer, Ask, Key, Told
+
+LIBRARY = Path(__file__).with_name("libskim.so")
+
+_NO_MEMORY, _ASKS = -1, 1
+_READ, _FIRST, _LAST, _CENTRE = 1, 4, 8, 16
+_RECORD = struct.Struct("=qqQIIII")
+_CLASS = struct.Struct("=QQII")
+
+
+class _Answer(ctypes.Structure):
+    _fields_ = (
+        ("action", ctypes.c_uint32),
+        ("group", ctypes.c_uint32),
+        ("keyed", ctypes.c_uint64),
+        ("firsts", ctypes.c_uint32),
+        ("lasts", ctypes.c_uint32),
+        ("window", ctypes.c_uint32),
+        ("watched", ctypes.c_int32),
+        ("flags", ctypes.c_uint32),
+        ("unused", ctypes.c_uint32),
+    )
+
+
+class _Question(ctypes.Structure):
+    _fields_ = (
+        ("text", ctypes.c_void_p),
+        ("length", ctypes.c_uint64),
+        ("shape", ctypes.c_void_p),
+        ("shape_length", ctypes.c_uint64),
+    )
+
+
+@cache
+def library() -> ctypes.CDLL | None:
+    """Return the library; None where the wheel was built without a C compiler, or for another machine."""
+    if os.environ.get("NCCL_LOGSCAN_KERNEL") == "off":
+        return None
+    try:
+        loaded = ctypes.CDLL(str(LIBRARY))
+    except OSError:
+        return None
+    skim, size = ctypes.c_void_p, ctypes.c_uint64
+    loaded.skim_new.argtypes, loaded.skim_new.restype = (size, ctypes.c_int32), skim
+    loaded.skim_free.argtypes, loaded.skim_free.restype = (skim,), None
+    loaded.skim_clear.argtypes, loaded.skim_clear.restype = (skim,), None
+    loaded.skim_begin.argtypes = (skim, skim, size, size, size, ctypes.c_int64, ctypes.c_uint32)
+    loaded.skim_begin.restype = ctypes.c_int32
+    loaded.skim_answer.argtypes, loaded.skim_answer.restype = (skim, ctypes.POINTER(_Answer)), ctypes.c_int32
+    loaded.skim_question.argtypes, loaded.skim_question.restype = (skim,), ctypes.POINTER(_Question)
+    loaded.skim_end.argtypes, loaded.skim_end.restype = (skim,), ctypes.c_int64
+    loaded.skim_tell.argtypes, loaded.skim_tell.restype = (skim,), ctypes.c_int32
+    loaded.skim_held.argtypes, loaded.skim_held.restype = (skim,), size
+    for name in ("skim_bytes", "skim_records", "skim_classes"):
+        function = getattr(loaded, name)
+        function.argtypes, function.restype = (skim, ctypes.POINTER(size)), skim
+    return loaded
+
+
+class KernelSkimmer:
+    """The C kernel as a `Skimmer`; Python's lock is let go while it runs. Raises MemoryError; OSError without it.
+
+    `is_wide` False leaves AVX-512 aside where the processor has it.
+    """
+
+    def __init__(self, *, is_wide: bool = True) -> None:
+        loaded = library()
+        if loaded is None:
+            raise OSError("the kernel was not built")
+        self._library = loaded
+        self._seed = int.from_bytes(os.urandom(8), "little")
+        self._skim = loaded.skim_new(self._seed, is_wide)
+        if not self._skim:
+            raise MemoryError
+
+    def __del__(self) -> None:
+        if getattr(self, "_skim", None):
+            self._library.skim_free(self._skim)
+
+    @property
+    def held(self) -> int:
+        """See `Skimmer`."""
+        held: int = self._library.skim_held(self._skim)
+        return held
+
+    def skim(self, buffer: bytearray, start: int, own_end: int, end: int, *, base: int, segment: int, ask: Ask) -> int:
+        """See `Skimmer`."""
+        library, skim = self._library, self._skim
+        pinned = (ctypes.c_uint8 * len(buffer)).from_buffer(buffer)
+        result = library.skim_begin(skim, ctypes.addressof(pinned), start, own_end, end, base, segment)
+        while result == _ASKS:
+            question = library.skim_question(skim).contents
+            text = ctypes.string_at(question.text, question.length)
+            shape = ctypes.string_at(question.shape, question.shape_length) if question.shape_length else b""
+            result = library.skim_answer(skim, ctypes.byref(_answer(ask(text, shape))))
+        lines: int = library.skim_end(skim) if result != _NO_MEMORY else _NO_MEMORY
+        if lines == _NO_MEMORY:
+            raise MemoryError
+        return lines
+
+    def tell(self) -> tuple[list[Told], dict[Key, int]]:
+        """See `Skimmer`."""
+        if self._library.skim_tell(self._skim) == _NO_MEMORY:
+            raise MemoryError
+        text = self._handed("skim_bytes")
+        keys: list[Key] = []
+        counts: dict[Key, int] = {}
+        for count, at, length, group in _CLASS.iter_unpack(self._handed("skim_classes")):
+            key = (group, text[at : at + length])
+            keys.append(key)
+            counts[key] = count
+        told = [
+            Told(
+                segment,
+                line,
+                offset,
+                text[at : at + length],
+                bool(flags & _READ),
+                bool(flags & _FIRST),
+                bool(flags & _LAST),
+                bool(flags & _CENTRE),
+                keys[number - 1] if number else None,
+            )
+            for line, offset, at, length, flags, segment, number in _RECORD.iter_unpack(self._handed("skim_records"))
+        ]
+        self._library.skim_clear(self._skim)
+        return told, counts
+
+    def _handed(self, name: str) -> bytes:
+        size = ctypes.c_uint64()
+        address = getattr(self._library, name)(self._skim, ctypes.byref(size))
+        return ctypes.string_at(address, size.value) if size.value else b""
+
+
+def _answer(answer: Answer) -> _Answer:
+    flags = answer.around | answer.boundary << 1 | answer.speaks << 2 | answer.once << 3
+    flags |= answer.awaits << 4 | answer.awaited << 5
+    return _Answer(
+        answer.folds,
+        answer.group,
+        answer.keyed,
+        answer.firsts,
+        answer.lasts,
+        answer.window,
+        answer.watched,
+        flags,
+        0,
+    )

@@ -1,0 +1,138 @@
+"""Large inputs: which are skimmed, and how the first bytes of one prepare that."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+from nccl_logscan.diagnosis.matcher import Matcher
+from nccl_logscan.lines import Peeler
+from nccl_logscan.skim.asking import Asker
+from nccl_logscan.skim.rounds import FileRounds, Round, StreamRounds
+from nccl_logscan.sources.limits import Limits
+from nccl_logscan.sources.raw import RawLine
+from nccl_logscan.sources.source import Source
+from nccl_logscan.sources.text import LineCutter
+
+LARGE = 1 << 19
+"""Bytes of an input that is not read line by line as a whole."""
+_BOM = b"\xef\xbb\xbf"
+_PRIMING = 256
+_PRIMING_BYTES = 1 << 16
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataclass(frozen=True, slots=True)
+class Skimming:
+    """How large inputs are read: from how many bytes on an input is large (None: none is), by how many threads.
+
+    The number of threads changes nothing but the time; 0: as many as there are cores.
+    """
+
+    large: int | None = LARGE
+    threads: int = 0
+
+
+class Large:
+    """A large input. Its source's counters are right once the rounds have passed."""
+
+    def __init__(self, source: Source, head: bytes, blocks: Iterator[bytes] | None, skimming: Skimming) -> None:
+        self._source = source
+        self._head = head
+        self._blocks = blocks
+        self._threads = skimming.threads or _cores()
+        self._size = 0
+
+    @classmethod
+    def of(cls, source: Source, skimming: Skimming) -> Large | None:
+        """Return an input as a large one; None where it is not, as far as that is known before it is read."""
+        if skimming.large is None:
+            return None
+        if source.path is None:
+            return cls(source, b"", source.blocks(), skimming) if _may_be_large(source, skimming.large) else None
+        head = _head(source.path, skimming.large)
+        return None if len(head) < skimming.large or head.startswith(_BOM) else cls(source, head, None, skimming)
+
+    def rounds(
+        self, matcher: Matcher, listening: Callable[[str], Iterable[object]]
+    ) -> Iterator[Round | Iterable[RawLine]]:
+        """Yield the rounds; all lines instead where a stream turns out to be short. Never raises."""
+        limits = self._source.limits
+        if self._blocks is None:
+            assert self._source.path is not None
+            asker = self._asker(self._head, limits, matcher, listening)
+            self._head = b""
+            yield from self._of_file(self._source.path, limits, asker)
+            return
+        begun, head = _begun(self._blocks)
+        blocks = chain(begun, self._blocks)
+        if len(head) < LARGE or head.startswith(_BOM):
+            yield self._all_lines(blocks, limits)
+            return
+        yield from StreamRounds(blocks, self._source.name, limits, self._asker(head, limits, matcher, listening))
+
+    def _of_file(self, path: Path, limits: Limits, asker: Asker) -> Iterator[Round]:
+        self._source.begin()
+        try:
+            yield from FileRounds(path, self._source.name, limits, asker, self._threads)
+        except OSError as error:
+            self._source.end_early(error)
+
+    def _asker(
+        self, head: bytes, limits: Limits, matcher: Matcher, listening: Callable[[str], Iterable[object]]
+    ) -> Asker:
+        peeler = Peeler()
+        cutter = LineCutter(self._source.name, limits)
+        for _, line in zip(range(_PRIMING), cutter.feed(head[:_PRIMING_BYTES]), strict=False):
+            peeler.peel(line)
+        return Asker(self._source.name, peeler.twin(), matcher, listening)
+
+    def _all_lines(self, blocks: Iterable[bytes], limits: Limits) -> Iterator[RawLine]:
+        cutter = LineCutter(self._source.name, limits)
+        for block in blocks:
+            yield from cutter.feed(block)
+        yield from cutter.finish()
+        self._source.count(lines=cutter.lines, replaced=cutter.replaced, cut_lines=cutter.cut_lines)
+
+    def count(self, part: Round, replaced: int) -> None:
+        """Enter a round in the source's counters once its lines have passed; `replaced`: bytes in those not read."""
+        size = part.size - self._size if self._blocks is None else 0
+        self._size = part.size
+        cutter = part.cutter
+        self._source.count(
+            lines=part.line_count,
+            replaced=replaced + cutter.replaced,
+            cut_lines=cutter.cut_lines,
+            bytes_read=size,
+        )
+
+
+def _may_be_large(source: Source, large: int) -> bool:
+    """Whether an input that is packed or piped may hold so much."""
+    return source.size is None or source.size * source.limits.ratio >= large
+
+
+def _head(path: Path, size: int) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(size)
+    except OSError:
+        return b""
+
+
+def _begun(blocks: Iterator[bytes]) -> tuple[list[bytes], bytes]:
+    """Return the first blocks of a stream, up to what makes an input large, and what is in them."""
+    begun: list[bytes] = []
+    size = 0
+    for block in blocks:
+        begun.append(block)
+        size += len(block)
+        if size >= LARGE:
+            break
+    return begun, b"".join(begun)

@@ -1,0 +1,241 @@
+"""Rounds: the lines of a large input that are to be read, in their order, and how many lines each class has.
+
+A round is as much of an input as gives some tens of megabytes of lines to read: of most logs all. Threads skim the
+segments of a batch side by side; which one skims which changes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from nccl_logscan.position import Position
+from nccl_logscan.skim.asking import Asker, Group
+from nccl_logscan.skim.kernel import KernelSkimmer, library
+from nccl_logscan.skim.plain import PlainSkimmer
+from nccl_logscan.skim.told import AROUND, Key, Skimmer, Told
+from nccl_logscan.skim.windows import SEGMENT, FileWindows, Window, stream_windows
+from nccl_logscan.sources.limits import Limits
+from nccl_logscan.sources.raw import RawLine
+from nccl_logscan.sources.text import LineCutter
+
+BATCH = 32
+"""Segments that are skimmed before anybody looks how much there is to read."""
+HELD = 1 << 25
+"""Bytes of lines to read that end a round."""
+_SAYERS_OF_STEPS = 64
+_FEW_STEPS = (2, 6)
+"""Of more sayers of steps than the above, so many first and last steps are read of each."""
+
+
+class Passing(NamedTuple):
+    """A line of a round: to be read, or only standing around one that is. `key`: the class it was counted in."""
+
+    raw: RawLine
+    is_read: bool
+    key: Key | None
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """Lines in their order; how many lines the classes have, those in `lines` among them; and what all lines were.
+
+    `cutter` counts what was odd about the lines that have passed. `size`: bytes from the start of the input to the end of
+    the round; `line_count`: lines of the round.
+    """
+
+    lines: Iterable[Passing]
+    cutter: LineCutter
+    counts: Mapping[Key, int]
+    groups: Mapping[int, Group]
+    line_count: int
+    size: int
+
+
+@dataclass(slots=True)
+class _Batch:
+    """What is known of the segments of a round."""
+
+    line_counts: dict[int, int] = field(default_factory=dict)
+    giants: dict[int, RawLine] = field(default_factory=dict)
+    failures: list[BaseException] = field(default_factory=list)
+
+    def note(self, window: Window, lines: int) -> None:
+        """Take in a segment that was skimmed."""
+        self.line_counts[window.segment] = lines + (window.giant is not None)
+        if window.giant is not None:
+            self.giants[window.segment] = window.giant
+
+
+def skimmer() -> Skimmer:
+    """Return the fastest skimmer there is."""
+    return KernelSkimmer() if library() is not None else PlainSkimmer()
+
+
+class FileRounds:
+    """The rounds of a plain file. Raises OSError while iterated where it cannot be read."""
+
+    def __init__(self, path: str | os.PathLike[str], name: str, limits: Limits, asker: Asker, threads: int) -> None:
+        self._path = path
+        self._merging = _Merging(name, limits, asker)
+        self._name = name
+        self._limits = limits
+        self._asker = asker
+        self._threads = max(1, threads)
+
+    def __iter__(self) -> Iterator[Round]:
+        """Yield the rounds in order."""
+        descriptor = os.open(self._path, os.O_RDONLY)
+        try:
+            size = os.fstat(descriptor).st_size
+            workers = [
+                (skimmer(), FileWindows(descriptor, size, self._name, self._limits)) for _ in range(self._threads)
+            ]
+            segments = -(-size // SEGMENT)
+            batch = _Batch()
+            for first in range(0, segments, BATCH):
+                end = min(segments, first + BATCH)
+                self._skim(workers, iter(range(first, end)), batch)
+                if end == segments or sum(skimming.held for skimming, _ in workers) > HELD:
+                    yield self._merging.round([skimming for skimming, _ in workers], batch, min(size, end * SEGMENT))
+                    batch = _Batch()
+        finally:
+            os.close(descriptor)
+
+    def _skim(self, workers: list[tuple[Skimmer, FileWindows]], segments: Iterator[int], batch: _Batch) -> None:
+        def work(skimming: Skimmer, windows: FileWindows) -> None:
+            try:
+                for segment in segments:  # one iterator for all: each takes the next
+                    window = windows.read(segment)
+                    batch.note(window, _skimmed(skimming, window, self._asker))
+            except BaseException as error:  # noqa: BLE001 - raised again by whoever waits
+                batch.failures.append(error)
+
+        threads = [threading.Thread(target=work, args=worker) for worker in workers[1:]]
+        for thread in threads:
+            thread.start()
+        work(*workers[0])
+        for thread in threads:
+            thread.join()
+        if batch.failures:
+            raise batch.failures[0]
+
+
+class StreamRounds:
+    """The rounds of a stream: of the same bytes the same as those of a file."""
+
+    def __init__(self, blocks: Iterable[bytes], name: str, limits: Limits, asker: Asker) -> None:
+        self._windows = stream_windows(blocks, name, limits)
+        self._merging = _Merging(name, limits, asker)
+        self._asker = asker
+
+    def __iter__(self) -> Iterator[Round]:
+        """Yield the rounds in order."""
+        skimming, batch, size = skimmer(), _Batch(), 0
+        done = 0
+        for window in self._windows:
+            if window.segment // BATCH > done // BATCH and skimming.held > HELD:
+                yield self._merging.round([skimming], batch, size)
+                batch = _Batch()
+            done = window.segment
+            batch.note(window, _skimmed(skimming, window, self._asker))
+            size = window.base + window.end
+        yield self._merging.round([skimming], batch, size)
+
+
+def _skimmed(skimming: Skimmer, window: Window, ask: Asker) -> int:
+    return skimming.skim(
+        window.buffer,
+        window.start,
+        window.own_end,
+        window.end,
+        base=window.base,
+        segment=window.segment,
+        ask=ask,
+    )
+
+
+class _Merging:
+    """Puts together what skimmers tell of an input; counts its lines from round to round."""
+
+    def __init__(self, name: str, limits: Limits, asker: Asker) -> None:
+        self._name = name
+        self._limits = limits
+        self._groups = asker.groups
+        self._lines = 0
+
+    def round(self, skimmers: Iterable[Skimmer], batch: _Batch, size: int) -> Round:
+        """Return the round that skimmers have skimmed."""
+        first_lines = {}
+        begun = self._lines
+        for segment in sorted(batch.line_counts):
+            first_lines[segment] = self._lines + 1
+            self._lines += batch.line_counts[segment]
+        told: list[Told] = []
+        counts: dict[Key, int] = defaultdict(int)
+        for skimming in skimmers:
+            lines, classes = skimming.tell()
+            told.extend(lines)
+            for key, times in classes.items():
+                counts[key] += times
+        cutter = LineCutter(self._name, self._limits)
+        return Round(
+            self._in_order(told, batch, first_lines, cutter), cutter, counts, self._groups, self._lines - begun, size
+        )
+
+    def _in_order(
+        self, told: list[Told], batch: _Batch, first_lines: Mapping[int, int], cutter: LineCutter
+    ) -> Iterator[Passing]:
+        read: dict[int, Told] = {}
+        around: dict[int, Told] = {}
+        centres: set[int] = set()
+        chosen = _chosen(told, self._groups, first_lines)
+        for place, line in enumerate(told):
+            number = first_lines[line.segment] + line.line
+            if line.is_read and (place in chosen or not (line.is_first or line.is_last)):
+                known = read.get(number)
+                read[number] = line if known is None or line.key is not None else known
+                if line.is_centre:
+                    centres.add(number)
+            else:
+                around[number] = line
+        giants = {first_lines[segment] + batch.line_counts[segment] - 1: line for segment, line in batch.giants.items()}
+        wanted = {number + way for number in centres for way in range(-AROUND, AROUND + 1)}
+        shown = {number for number in wanted.intersection(around) if number not in read}
+        for number in sorted({*read, *shown, *giants}):
+            giant = giants.get(number)
+            if giant is not None:
+                cutter.replaced += giant.replaced
+                cutter.cut_lines += giant.cut > 0
+                yield Passing(giant._replace(at=Position(self._name, number, giant.at.offset)), True, None)
+                continue
+            line = read.get(number) or around[number]
+            raw = cutter.line_at(Position(self._name, number, line.offset), line.text)
+            yield Passing(raw, number in read, line.key)
+
+
+def _chosen(told: list[Told], groups: Mapping[int, Group], first_lines: Mapping[int, int]) -> set[int]:
+    """Return the places in `told` of the lines that are the first and last of their classes among all skimmers'."""
+    firsts: dict[Key, list[tuple[int, int]]] = defaultdict(list)
+    lasts: dict[Key, list[tuple[int, int]]] = defaultdict(list)
+    for place, line in enumerate(told):
+        if line.key is not None and (line.is_first or line.is_last):
+            number = first_lines[line.segment] + line.line
+            (firsts if line.is_first else lasts)[line.key].append((number, place))
+    chosen: set[int] = set()
+    steps = sorted(min(of_key)[0] for key, of_key in firsts.items() if groups[key[0]].kind == "train.step")
+    last_sayer = steps[_SAYERS_OF_STEPS] if len(steps) > _SAYERS_OF_STEPS else None
+    for key, of_key in firsts.items():
+        group = groups[key[0]]
+        first, last = group.firsts, group.lasts
+        of_key.sort()
+        if group.kind == "train.step" and last_sayer is not None and of_key[0][0] >= last_sayer:
+            first, last = _FEW_STEPS
+        chosen.update(place for _, place in of_key[:first])
+        if last:
+            chosen.update(place for _, place in sorted(lasts.get(key, ()))[-last:])
+    return chosen
