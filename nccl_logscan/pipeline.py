@@ -100,10 +100,18 @@ def scan(
     options = options or Options()
     logs = [os.fspath(path) for path in paths]
     sources = open_sources(logs, limits=options.limits, stdin=stdin)
+    files = files_around(logs, sources, options)
+    return _scan(sources, rulebook if rulebook is not None else builtin_rulebook(), options, files)
+
+
+def files_around(logs: Sequence[str], sources: Sequence[LineSource], options: Options) -> Files:
+    """Return the configuration files of a job whose logs were given so and are these sources.
+
+    Raises InputError if one that the options name is missing or cannot be read.
+    """
     given = given_configs(options.configs, limits=options.limits)
     beside = configs_beside(logs, [*sources, *given], limits=options.limits) if options.looks_beside else []
-    files = _files(given, sources, beside)
-    return _scan(sources, rulebook if rulebook is not None else builtin_rulebook(), options, files)
+    return _files(given, sources, beside)
 
 
 def scan_text(log: str | Mapping[str, str], rulebook: Rulebook, options: Options | None = None) -> ScanResult:
@@ -120,7 +128,7 @@ def _kind_of_text(text: str, name: str) -> Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class _Files:
+class Files:
     """Configuration files: those that the user named as such, and those that were found: beside a log, or in a folder
     that was given as one. `logs` are named as configuration, but are logs.
     """
@@ -130,21 +138,21 @@ class _Files:
     logs: Sequence[str] = ()
 
 
-def _files(given: Sequence[LineSource], sources: Sequence[LineSource], beside: Sequence[LineSource]) -> _Files:
-    logs = {os.path.realpath(source.name) for source in _logs_among(sources)}
+def _files(given: Sequence[LineSource], sources: Sequence[LineSource], beside: Sequence[LineSource]) -> Files:
+    logs = {os.path.realpath(source.name) for source in logs_among(sources)}
     named = [file for file in given if os.path.realpath(file.name) not in logs]
     among = {file.name: file for file in (*_configs_among(sources), *beside)}
     paths = {os.path.realpath(file.name) for file in named}
     found = [file for file in among.values() if os.path.realpath(file.name) not in paths]
-    return _Files(named, found, [file.name for file in given if file not in named])
+    return Files(named, found, [file.name for file in given if file not in named])
 
 
 def _scan(
-    sources: Sequence[LineSource], rulebook: Rulebook, options: Options, files: _Files | None = None
+    sources: Sequence[LineSource], rulebook: Rulebook, options: Options, files: Files | None = None
 ) -> ScanResult:
     started = time.perf_counter()
     rulebook.rearm()
-    logs = _logs_among(sources)
+    logs = logs_among(sources)
     run = Run(rulebook, Attempts(source.name for source in logs), options.skimming)
     for source in logs:
         run.identity.learn_source(source.name)
@@ -152,16 +160,16 @@ def _scan(
             run.read_dump(source)
         else:
             run.read(source, options.progress)
-    return run.conclude(sources, files or _Files(found=_configs_among(sources)), started)
+    return run.conclude(sources, files or Files(found=_configs_among(sources)), started)
 
 
-def _logs_among(sources: Sequence[_Input]) -> Sequence[_Input]:
+def logs_among(sources: Sequence[_Input]) -> Sequence[_Input]:
     """Return what to read as logs: where nothing is a log, everything is taken for one."""
     return [source for source in sources if source.kind != Kind.CONFIG] or sources
 
 
 def _configs_among(sources: Sequence[_Input]) -> Sequence[_Input]:
-    logs = _logs_among(sources)
+    logs = logs_among(sources)
     return [source for source in sources if source not in logs]
 
 
@@ -227,6 +235,11 @@ class Reading:
             self._take(raw)
             if passed is not None and raw.at.line % _PROGRESS_LINES == 0:
                 passed()
+
+    @property
+    def holds(self) -> bool:
+        """Whether lines were taken that only `finish` folds in, if no others follow."""
+        return self._peeler.holds or self._tokeniser.holds
 
     def take_round(self, part: Round) -> int:
         """Fold in a round of a large source; return how many bytes of its lines were no UTF-8 in those not read."""
@@ -436,7 +449,7 @@ class Run:
         )
         return tuple(one for one in everyone if not one.kinds or kind in one.kinds)
 
-    def conclude(self, sources: Sequence[LineSource], files: _Files, started: float) -> ScanResult:
+    def conclude(self, sources: Sequence[LineSource], files: Files, started: float) -> ScanResult:
         """Return what the scan found out; `started` is the performance counter's reading at its start."""
         for event, order in self.matcher.unmet():
             self.unclaimed.feed(event, order)
@@ -446,8 +459,7 @@ class Run:
         if not findings and self.by_kind.keys() <= _UNKNOWN_KINDS:
             raise _nothing_to_judge(sources)
         torn = any(source.note is not None and source.lines_read > 0 for source in sources)
-        unexplained = not all(self.endings.went_on_after(*last) for last in self.unclaimed.last.items())
-        diagnosis = diagnose(scene, torn=torn, unexplained=unexplained)
+        diagnosis = diagnose(scene, torn=torn, unexplained=self.unexplained)
         job = self.job.conclude()
         configs = _configs_of(files, job)
         return ScanResult(
@@ -457,7 +469,7 @@ class Run:
             timeline=self.timeline.conclude(findings, self.identity, self.clocks),
             standings=self._hang().standings(self.identity, scene.recordings),
             job=job,
-            coverage=self._coverage(_logs_among(sources), time.perf_counter() - started),
+            coverage=self._coverage(logs_among(sources), time.perf_counter() - started),
             unclaimed=self.unclaimed.conclude(),
             inputs=tuple(_inputs(sources, files, configs)),
             notes=(*_remarks_on(files, sources, configs), *self._notes(sources)),
@@ -465,6 +477,11 @@ class Run:
             rules_used={finding.rule.id: finding.rule for finding in findings},
             judged=_judged(job, configs),
         )
+
+    @property
+    def unexplained(self) -> bool:
+        """Whether errors that no rule knows were the last that some source said of the job's course."""
+        return not all(self.endings.went_on_after(*last) for last in self.unclaimed.last.items())
 
     def _scene(self) -> Scene:
         """What rules and the detectors of the attempts that count found, and all that is known beside."""
@@ -548,7 +565,7 @@ def _nothing_to_judge(sources: Sequence[LineSource]) -> InputError:
     )
 
 
-def _remarks_on(files: _Files, sources: Sequence[LineSource], configs: tuple[Config, ...]) -> Iterator[str]:
+def _remarks_on(files: Files, sources: Sequence[LineSource], configs: tuple[Config, ...]) -> Iterator[str]:
     """Yield what is odd about files that were given as configuration."""
     inputs = {source.name for source in sources}
     read = {config.name for config in configs}
@@ -563,7 +580,7 @@ def _remarks_on(files: _Files, sources: Sequence[LineSource], configs: tuple[Con
 # What reads files and advises is imported where there is a file or something to advise on: a healthy log has neither.
 
 
-def _configs_of(files: _Files, job: Job) -> tuple[Config, ...]:
+def _configs_of(files: Files, job: Job) -> tuple[Config, ...]:
     """Read the configuration files; of those that were only found such are kept as set this job up."""
     named, found = _whole(files.named), _whole(files.found)
     if not named and not found:
@@ -578,7 +595,7 @@ def _configs_of(files: _Files, job: Job) -> tuple[Config, ...]:
     return (*read_configs(named), *own)
 
 
-def _plan(diagnosis: Diagnosis, job: Job, configs: tuple[Config, ...], files: _Files) -> tuple[PlannedStep, ...]:
+def _plan(diagnosis: Diagnosis, job: Job, configs: tuple[Config, ...], files: Files) -> tuple[PlannedStep, ...]:
     if diagnosis.finding is None:
         return ()
     from nccl_logscan.remedy.circumstances import Circumstances  # noqa: PLC0415
@@ -604,7 +621,7 @@ def _whole(sources: Sequence[LineSource]) -> Mapping[str, bytes]:
     return {source.name: content for source, content in read if source.note is None}
 
 
-def _inputs(sources: Sequence[LineSource], files: _Files, configs: tuple[Config, ...]) -> Iterator[ScannedInput]:
+def _inputs(sources: Sequence[LineSource], files: Files, configs: tuple[Config, ...]) -> Iterator[ScannedInput]:
     lines = {config.name: config.data.count(b"\n") for config in configs}
     shown = [*sources, *files.named, *(source for source in files.found if source.name in lines)]
     for source in {source.name: source for source in shown}.values():

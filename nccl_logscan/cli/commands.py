@@ -38,6 +38,7 @@ Examples:
   nccl-logscan logs/trainer.log             a verdict here, a report in reports/trainer.html
   nccl-logscan logs/                        every file of a folder, as one job
   kubectl logs job/train | nccl-logscan -   standard input
+  nccl-logscan --follow logs/               a job that still runs
   nccl-logscan trainer.log --format json --output -
   nccl-logscan scan --help                  all options of a scan
 

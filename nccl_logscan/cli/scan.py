@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
+from nccl_logscan.cli.follow import WatchOptions, watch_options
 from nccl_logscan.cli.options import own_rules
 from nccl_logscan.cli.scanning import SUFFIX, run_scan
 
@@ -20,6 +22,7 @@ Examples:
   nccl-logscan scan trainer.log --format json -o - | jq .verdict
   nccl-logscan scan trainer.log --config train.sbatch the line to change, and the change as a diff
   nccl-logscan scan trainer.log --rules site-rules    rules of your own as well
+  nccl-logscan --follow logs/ --stalled 45m           watch a job that runs; leave when it has failed or ended
 
 \b
 Exit codes:
@@ -42,6 +45,7 @@ Exit codes:
     "Files beside a log are looked at anyway.",
 )
 @own_rules
+@watch_options
 @click.option("--exit-zero", is_flag=True, help="Leave with 0 even if a failure was found.")
 @click.option("-v", "--verbose", is_flag=True, help="Say more than fits into 24 lines.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no verdict; the exit code and the report tell.")
@@ -55,10 +59,23 @@ def scan_command(
     exit_zero: bool,
     verbose: bool,
     quiet: bool,
+    **watch: Any,
 ) -> int:
     """Scan logs as one job and say what failed first, where, and what to change.
 
     LOG is a file, a folder, a pattern, a URL of these (s3://, gs://, hdfs://, https://) or - for standard input; plain,
     gzip, zstd, xz, bz2 or a tar archive. Several are taken as one job: one file a rank or a node.
     """
-    return run_scan(logs, form, output, configs, folders, exit_zero=exit_zero, verbose=verbose, quiet=quiet)
+    wanted = WatchOptions(**watch)
+    wanted.must_be_of_a_watch()
+    return run_scan(
+        logs,
+        form,
+        output,
+        configs,
+        folders,
+        watch=wanted if wanted.follow else None,
+        exit_zero=exit_zero,
+        verbose=verbose,
+        quiet=quiet,
+    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from nccl_logscan.cli.progress import progress_on
 from nccl_logscan.cli.stdout import printing
@@ -22,6 +22,9 @@ from nccl_logscan.rulebook.rule import Rulebook
 from nccl_logscan.rulebook.where import builtin_rules
 from nccl_logscan.sources import STDIN, is_url, shown
 from nccl_logscan.taxonomy import Category
+
+if TYPE_CHECKING:
+    from nccl_logscan.cli.follow import WatchOptions
 
 SUFFIX = {"html": ".html", "json": ".json", "text": ".txt"}
 """The forms of a report, and how the name of a file of each ends."""
@@ -39,14 +42,15 @@ def run_scan(
     configs: tuple[str, ...] = (),
     folders: tuple[Path, ...] = (),
     *,
+    watch: WatchOptions | None = None,
     exit_zero: bool = False,
     verbose: bool = False,
     quiet: bool = False,
 ) -> int:
-    """Scan, write the report, print the verdict; return the exit code."""
+    """Scan, or with `watch` follow the logs; write the report, print the verdict; return the exit code."""
     form = form or _form_of(output)
     place = None if output == "-" else _place(output, (*logs, *configs), form)
-    view = build_view(_scan(logs, folders, configs))
+    view = build_view(_scan(logs, folders, configs) if watch is None else _watch(logs, folders, configs, watch, quiet))
     if place is not None:
         _write(place, _render(view, form, verbose=True), makes_folder=output is None)
     with printing():
@@ -65,6 +69,14 @@ def _scan(logs: tuple[str, ...], folders: tuple[Path, ...], configs: tuple[str, 
         return scan(
             logs, rulebook, Options(progress=progress, configs=configs), stdin=sys.stdin.buffer if sys.stdin else None
         )
+
+
+def _watch(
+    logs: tuple[str, ...], folders: tuple[Path, ...], configs: tuple[str, ...], watch: WatchOptions, quiet: bool
+) -> ScanResult:
+    from nccl_logscan.cli.follow import watched  # noqa: PLC0415 - its options are click's
+
+    return watched(logs, rulebook_with(folders), Options(configs=configs), watch, quiet=quiet)
 
 
 # --- where the report goes -----------------------------------------------------------------------------------

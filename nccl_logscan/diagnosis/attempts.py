@@ -16,8 +16,15 @@ class Attempts:
     """
 
     def __init__(self, names: Iterable[str] = ()) -> None:
-        self._names = tuple(names)
-        self.last = max((attempt for name in self._names if (attempt := attempt_in_name(name)) is not None), default=0)
+        self._names: list[str] = []
+        self.last = 0
+        for name in names:
+            self.learn(name)
+
+    def learn(self, name: str) -> None:
+        """Take in the name of a further input."""
+        self._names.append(name)
+        self.last = max(self.last, attempt_in_name(name) or 0)
 
     def of(self, name: str) -> int:
         """Return which attempt an input is of."""

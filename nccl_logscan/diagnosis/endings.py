@@ -11,6 +11,7 @@ from nccl_logscan.diagnosis.excerpts import Site
 from nccl_logscan.diagnosis.heed import Heed
 from nccl_logscan.diagnosis.places import rank_in_name
 from nccl_logscan.events.model import (
+    ElasticAgent,
     ElasticExit,
     Event,
     NcclInit,
@@ -26,6 +27,8 @@ _SOURCES = 65_536
 _FAILURES = 4_096
 _STEPS = 64
 _RANKS = 1_024
+# torch/distributed/elastic/agent/server/api.py: "[default] Worker group FAILED. 2/3 attempts left; will restart ..."
+_RESTARTS = "will restart worker group"
 _FARTHEST_EAST = timedelta(hours=14)  # where a time without a zone is the earliest in UTC
 
 
@@ -49,16 +52,19 @@ class _Course:
     failed: int = 0
     begun: int = 0
 
-    def step(self, number: int | None, order: int, rank: int | None) -> None:
+    def step(self, number: int | None, order: int, rank: int | None) -> bool:
+        """Note a step; return whether it is new."""
         if number is not None and (rank in self.latest or len(self.latest) < _RANKS):
             if number <= 1 and number < self.latest.get(rank, number):
                 self.begun = order
             self.latest[rank] = number
-        if number is None or number > self.highest:
-            self.highest = self.highest if number is None else number
-            self.new_steps.append((order, rank))
-            if self.first_step is None and number is not None:
-                self.first_step = (order, number)
+        if number is not None and number <= self.highest:
+            return False
+        self.highest = self.highest if number is None else number
+        self.new_steps.append((order, rank))
+        if self.first_step is None and number is not None:
+            self.first_step = (order, number)
+        return True
 
     def end(self, order: int, rank: int | None, *, told: bool) -> None:
         self.ended = order
@@ -79,17 +85,23 @@ class Endings:
     """Progress and ends by source; every exit that was told.
 
     `stepped_at`: when the last step was made at the earliest, in seconds since 1970; None where no step has a date.
+    `last_step`, `last_end`, `last_failure`, `restart`: the orders of the last step that was new, word that the work is
+    done, process that failed, and announcement that the job will be started again, over all sources; 0: none.
     """
 
     failures: list[Event] = field(default_factory=list)
     aborted: bool = False
     stepped_at: float | None = None
+    last_step: int = 0
+    last_end: int = 0
+    last_failure: int = 0
+    restart: int = 0
     _courses: dict[str, _Course] = field(default_factory=dict)
     _last_words: dict[str, int] = field(default_factory=dict)
     _superseded: frozenset[str] = frozenset()
 
     kinds: ClassVar[frozenset[str]] = frozenset(
-        {"train.step", "train.end", "nccl.init", "elastic.exit", "process.exit", "process.signal"}
+        {"train.step", "train.end", "nccl.init", "elastic.exit", "elastic.agent", "process.exit", "process.signal"}
     )
 
     def heeds(self, event: Event) -> Heed:  # noqa: ARG002 - of bulk kinds alike
@@ -104,16 +116,20 @@ class Endings:
                 return
             course = self._courses[event.at.source] = _Course()
         if isinstance(event, TrainStep):
-            course.step(event.step, site.order, event.origin.rank)
+            if course.step(event.step, site.order, event.origin.rank):
+                self.last_step = site.order
             self._learn_time(event)
         elif isinstance(event, TrainEnd):
             rank = event.origin.rank
             rank = rank_in_name(event.at.source) if rank is None else rank
             course.end(site.order, rank, told=not event.by_exit_code)
+            self.last_end = site.order
         elif isinstance(event, NcclInit):
             self._phase(event.phase, course, site.order)
         elif isinstance(event, ElasticExit | ProcessExit | ProcessSignal):
             self._exit(event, course, site.order)
+        elif isinstance(event, ElasticAgent) and _RESTARTS in event.message:
+            self.restart = site.order
 
     def _learn_time(self, event: TrainStep) -> None:
         when = event.when.value if event.when is not None else None
@@ -159,7 +175,7 @@ class Endings:
 
     def _exit(self, event: ElasticExit | ProcessExit | ProcessSignal, course: _Course, order: int) -> None:
         if isinstance(event, ProcessSignal) or event.exit_code != 0:
-            course.failed = order
+            course.failed = self.last_failure = order
             if len(self.failures) < _FAILURES:
                 self.failures.append(event)
 

@@ -131,6 +131,11 @@ class Tokeniser:
             return event
         return self._last_error(line) if self._awaiting_last_error else None
 
+    @property
+    def holds(self) -> bool:
+        """Whether `finish` would return something."""
+        return self._tracebacks.is_cut_off
+
     def finish(self) -> tuple[Event, ...]:
         """Return what the end of the source leaves: an exception named TracebackCutOff for a traceback cut off."""
         return self._tracebacks.finish()

@@ -104,6 +104,11 @@ class Peeler:
         unpacked = self._unpacker.unpack(raw.at, raw.text)
         return () if unpacked is None else self._hold_or_split(_record_of(unpacked))
 
+    @property
+    def holds(self) -> bool:
+        """Whether lines are held back to see whether a doubtful prefix recurs."""
+        return bool(self._held)
+
     def finish(self) -> tuple[LogLine, ...]:
         """Return the lines still held at the end of the source."""
         lines: list[LogLine] = []

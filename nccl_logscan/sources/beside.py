@@ -12,6 +12,7 @@ from nccl_logscan.errors import InputError
 from nccl_logscan.sources.files import STDIN, file_blocks
 from nccl_logscan.sources.kind import CONFIG_SUFFIXES, Kind, kind_of
 from nccl_logscan.sources.limits import Limits
+from nccl_logscan.sources.line_source import LineSource
 from nccl_logscan.sources.natural import natural
 from nccl_logscan.sources.source import DEFAULTS, Source, reason_of
 from nccl_logscan.sources.urls import is_url
@@ -45,7 +46,7 @@ def given_configs(paths: Sequence[str], *, limits: Limits = DEFAULTS) -> list[So
     return list(found.values())
 
 
-def configs_beside(logs: Sequence[str], known: Iterable[Source], *, limits: Limits = DEFAULTS) -> list[Source]:
+def configs_beside(logs: Sequence[str], known: Iterable[LineSource], *, limits: Limits = DEFAULTS) -> list[Source]:
     """Return configuration files that lie in the folders of the logs given as files, in the order of their names.
 
     At most `limits.configs` plain files of `limits.config_bytes` together, so that a folder full of them costs no more

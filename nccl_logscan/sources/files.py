@@ -86,7 +86,7 @@ def open_sources(paths: Sequence[str], *, limits: Limits = DEFAULTS, stdin: Bina
                     seen.add(file.identity)
                     sources.extend(_remote_sources(file, limits))
             continue
-        for path, name in _files_of(given):
+        for path, name in files_of(given):
             identity = _identity(path, given)
             if identity not in seen:
                 seen.add(identity)
@@ -94,8 +94,8 @@ def open_sources(paths: Sequence[str], *, limits: Limits = DEFAULTS, stdin: Bina
     return sources
 
 
-def _files_of(given: str) -> Iterator[tuple[Path, str]]:
-    """Yield each file that a path names, with its name as the user would write it."""
+def files_of(given: str) -> Iterator[tuple[Path, str]]:
+    """Yield each file that a path names, with its name as the user would write it; InputError where there is none."""
     path = Path(given)
     if not _exists(path, given) and glob.has_magic(given):
         matches = sorted(glob.glob(given, recursive=True), key=natural)  # noqa: PTH207 - keeps the names as given

@@ -102,6 +102,11 @@ class LineCutter:
             yield from self._whole(block[start:end])
         self._grow(block[end:])
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the last line has no end yet."""
+        return self._open_length > 0
+
     def finish(self) -> Iterator[RawLine]:
         """Yield the line that the input ended in."""
         if self._open_length:

@@ -182,6 +182,11 @@ class Tracebacks:
             return self._continue(line)
         return self._exception(line, None) if _may_be_exception(text) else None
 
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether `finish` would return something."""
+        return any(pending.innermost is not None for pending in self._pending.values())
+
     def finish(self) -> tuple[Event, ...]:
         """Return an exception named CUT_OFF for each traceback that the log ends in."""
         cut = (pending for pending in self._pending.values() if pending.innermost is not None)
