@@ -7,7 +7,6 @@ it, and after whatever other lines, gets the same. So segments can be skimmed at
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from itertools import count
 from typing import NamedTuple
 
@@ -20,6 +19,7 @@ from nccl_logscan.events import Tokeniser
 from nccl_logscan.events.model import Event, NcclChannel, TrainStep
 from nccl_logscan.lines import Peeler
 from nccl_logscan.position import Position
+from nccl_logscan.records import replace
 from nccl_logscan.skim.told import Answer
 from nccl_logscan.sources.raw import RawLine
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
 from nccl_logscan.diagnosis.matcher import Matcher
 from nccl_logscan.lines import Peeler
+from nccl_logscan.records import dataclass
 from nccl_logscan.skim.asking import Asker
 from nccl_logscan.skim.rounds import FileRounds, Round, StreamRounds
 from nccl_logscan.sources.limits import Limits

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from dataclasses import dataclass, field
 
+from nccl_logscan.records import dataclass, field
 from nccl_logscan.skim.told import AROUND, KEY, LONGEST, MOST_CLASSES, MOST_SHAPES, Answer, Ask, Key, Told
 
 RUN = re.compile(rb"[a-fA-F]*[0-9][0-9a-fA-F]*")

@@ -10,10 +10,10 @@ import os
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from nccl_logscan.position import Position
+from nccl_logscan.records import dataclass, field
 from nccl_logscan.skim.asking import Asker, Group
 from nccl_logscan.skim.kernel import KernelSkimmer, library
 from nccl_logscan.skim.plain import PlainSkimmer

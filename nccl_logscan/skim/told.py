@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
+
+from nccl_logscan.records import dataclass
 
 LONGEST = 8_192
 """Bytes of the longest line that has a shape; a longer one is read, and so is one with a NUL or a carriage return."""

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
+from nccl_logscan.records import dataclass
 from nccl_logscan.sources.limits import Limits
 from nccl_logscan.sources.raw import RawLine
 from nccl_logscan.sources.text import LineCutter
