@@ -195,7 +195,8 @@ def test_json_needs_neither_the_library_of_pages_nor_that_of_terminals(failed, m
 
 
 HEAVY = {
-    "asyncio", "click", "ctypes.util", "email", "fsspec", "hashlib", "importlib.metadata", "jinja2", "multiprocessing",
+    "asyncio", "click", "ctypes.util", "dataclasses", "email",
+    "fsspec", "hashlib", "importlib.metadata", "inspect", "jinja2", "multiprocessing",
     "numpy", "polars", "pydantic", "random", "rapidfuzz", "ray", "rich", "sklearn", "statistics", "subprocess",
     "tempfile", "tree_sitter", "yaml", "zstandard", "_strptime",
 }  # fmt: skip
