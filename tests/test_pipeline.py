@@ -225,7 +225,7 @@ def test_a_listener_asks_only_for_kinds_that_there_are(listener):
 @pytest.mark.parametrize("kind", EVENT_TYPES)
 def test_an_event_goes_to_those_who_asked_for_its_kind_and_to_those_who_asked_for_all(kind):
     run = Run(builtin_rulebook())
-    asked = {type(listen.__self__) for listen in run._listening(kind)}
+    asked = {type(one) for one in run.listeners(kind)}
 
     assert asked == {listener for listener in LISTENERS if kind in listener.kinds or not listener.kinds}
 

@@ -16,6 +16,7 @@ from nccl_logscan.diagnosis.detectors.hang import Hang
 from nccl_logscan.diagnosis.endings import Endings
 from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.diagnosis.scene import Scene
+from nccl_logscan.expressions import deferred
 from nccl_logscan.records import dataclass
 from nccl_logscan.taxonomy import Action, Category, Role
 
@@ -109,10 +110,16 @@ def _consequences(cause: Finding, standing: list[Finding], lost: Collection[int]
     return tuple(sorted(following.values(), key=lambda finding: finding.order))
 
 
+_WILD = deferred(r"[*?[]")
+
+
 @lru_cache(maxsize=65_536)
 def explains(globs: tuple[str, ...], rule_id: str) -> bool:
     """Return whether one of a rule's `explains` entries names `rule_id`."""
-    return any(rule_id == glob or fnmatch.fnmatchcase(rule_id, glob) for glob in globs)
+    # Of an entry without a wildcard no expression is made.
+    return any(
+        rule_id == glob or (_WILD.search(glob) is not None and fnmatch.fnmatchcase(rule_id, glob)) for glob in globs
+    )
 
 
 def _recovered(finding: Finding, endings: Endings) -> bool:

@@ -82,7 +82,7 @@ def headline(cause: Finding, culprit: Culprit) -> str:
 
 def facts_of(cause: Finding, culprit: Culprit) -> dict[str, str]:
     """Return every name a summary or command may use: captures, and the culprit's fields where known."""
-    fields = {name: getattr(culprit, name) for name in Culprit.__dataclass_fields__}
+    fields = {name: getattr(culprit, name) for name in Culprit.__match_args__}
     known = {name: str(value) for name, value in fields.items() if value is not None}
     return known | dict(cause.captures) | {"count": str(cause.count)}
 

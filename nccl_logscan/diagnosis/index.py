@@ -6,53 +6,80 @@ line took two hundred microseconds a line; one pass of an Aho-Corasick automaton
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 
 from ahocorasick_rs import AhoCorasick, Implementation
 
-from nccl_logscan.rulebook.rule import Asking
+from nccl_logscan.rulebook.rule import Asking, Beside
 
 
 class RuleIndex:
-    """Rules in their order; `candidates` leaves out those that cannot match, which are not even made."""
+    """Rules in their order; leaves out those that cannot match, which are not even made.
 
-    def __init__(self, asking: Sequence[Asking]) -> None:
-        self._rules = tuple(one.rule for one in asking)
-        self._always = [number for number, one in enumerate(asking) if not one.literals]
-        self._folded = [number for number, one in enumerate(asking) if one.folded]
-        self._literals = [literal for one in asking for literal in one.literals]
-        self._owners = [number for number, one in enumerate(asking) for _ in one.literals]
+    `asking` ask for events of a kind; of those in `beside` the conditions do.
+    """
+
+    def __init__(self, asking: Sequence[Asking], beside: Sequence[tuple[str, Beside]] = ()) -> None:
+        self._rules = (*(one.rule for one in asking), *(rule for rule, _ in beside))
+        self._own = len(asking)
+        sought: list[tuple[tuple[str, ...], bool]] = [(one.literals, one.folded) for one in asking]
+        sought += [(near.literals, near.folded) for _, near in beside]
+        self._always = frozenset(number for number, (literals, _) in enumerate(sought) if not literals)
+        self._folded = [number for number, (_, folded) in enumerate(sought) if folded]
+        self._literals = [literal for literals, _ in sought for literal in literals]
+        self._owners = [number for number, (literals, _) in enumerate(sought) for _ in literals]
 
     @cached_property
-    def _automaton(self) -> AhoCorasick:
-        return AhoCorasick(self._literals, implementation=Implementation.ContiguousNFA, store_patterns=False)
+    def _find(self) -> Callable[..., list[tuple[int, int, int]]]:
+        made = AhoCorasick(self._literals, implementation=Implementation.ContiguousNFA, store_patterns=False)
+        return made.find_matches_as_indexes
 
-    def candidates(self, message: str) -> list[str]:
-        """Return the ids of every rule that may match the message, in order, and few others."""
-        numbers = set(self._always)
+    @cached_property
+    def _constant(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """What `look` gives for a message without any literal."""
+        return self._named(self._always)
+
+    def look(self, message: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the ids of every rule that may match the message, in order, and few others; and of every rule that
+        may ask for such an event beside its own.
+        """
+        found = self._find(message.lower(), overlapping=True) if self._literals else ()
+        if not found and message.isascii():
+            return self._constant
+        owners = self._owners
+        numbers = {owners[literal] for literal, _, _ in found}
+        numbers |= self._always
         if not message.isascii():
             numbers.update(self._folded)  # letters outside of ASCII fold in ways that lower() does not
-        if self._literals:
-            owners = self._owners
-            found = self._automaton.find_matches_as_indexes(message.lower(), overlapping=True)
-            numbers.update(owners[literal] for literal, _, _ in found)
-        return [self._rules[number] for number in sorted(numbers)]
+        return self._named(numbers)
+
+    def candidates(self, message: str) -> list[str]:
+        """Return the first of what `look` returns."""
+        return list(self.look(message)[0])
+
+    def _named(self, numbers: Collection[int]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        rules, own = self._rules, self._own
+        ordered = sorted(numbers)
+        return (
+            tuple(rules[number] for number in ordered if number < own),
+            tuple(dict.fromkeys(rules[number] for number in ordered if number >= own)),
+        )
 
 
-_made: dict[tuple[int, ...], tuple[Sequence[Asking], RuleIndex]] = {}
+_made: dict[tuple[int, ...], tuple[object, RuleIndex]] = {}
 _KEPT = 256
 
 
-def index_of(asking: Sequence[Asking]) -> RuleIndex:
+def index_of(asking: Sequence[Asking], beside: Sequence[tuple[str, Beside]] = ()) -> RuleIndex:
     """Return the index of these rules; made once, since proving a rulebook scans thousands of small logs.
 
     Rules are told apart by identity: what they ask is kept, so that none of the numbers is given to another.
     """
-    key = tuple(map(id, asking))
+    key = (*map(id, asking), -1, *(id(near) for _, near in beside))
     known = _made.get(key)
     if known is None:
         if len(_made) >= _KEPT:
             _made.clear()
-        known = _made[key] = (asking, RuleIndex(asking))
+        known = _made[key] = ((asking, beside), RuleIndex(asking, beside))
     return known[1]

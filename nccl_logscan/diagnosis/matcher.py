@@ -21,7 +21,7 @@ from nccl_logscan.diagnosis.sayer import who
 from nccl_logscan.events.model import Event
 from nccl_logscan.position import Position, Span
 from nccl_logscan.records import dataclass
-from nccl_logscan.rulebook.rule import Asking, Nearby, Pattern, Rule, Rulebook, Test
+from nccl_logscan.rulebook.rule import Asking, Beside, Nearby, Pattern, Rule, Rulebook, Test
 
 MESSAGE_LIMIT = 8_192
 FINDINGS_PER_RULE = 64
@@ -67,7 +67,10 @@ class _History:
     def append(self, event: Event) -> None:
         """Take in an event, and let go of the oldest of too many."""
         sayer = event.at.source, _sayer(self._same, event)
-        self._by_sayer.setdefault(sayer, deque()).append(event)
+        known = self._by_sayer.get(sayer)
+        if known is None:
+            known = self._by_sayer[sayer] = deque()
+        known.append(event)
         self._sayers.append(sayer)
         if len(self._sayers) > _HISTORY:
             oldest = self._sayers.popleft()
@@ -87,18 +90,18 @@ class Matcher:
     def __init__(self, rulebook: Rulebook, attempt_of: Callable[[str], int] = lambda _: 0) -> None:
         self._rules = rulebook.rules
         self._asking: dict[str, list[Asking]] = {}
-        self._beside: dict[str, list[str]] = {}
+        self._beside: dict[str, list[tuple[str, Beside]]] = {}
         self._history: dict[str, dict[str, _History]] = {}
         for one in rulebook.asking():
             for kind in one.events:
                 self._asking.setdefault(kind, []).append(one)
-            for kind, same in one.near:
-                self._history.setdefault(kind, {}).setdefault(same, _History(same))
-                self._beside.setdefault(kind, []).append(one.rule)
+            for near in one.near:
+                self._history.setdefault(near.kind, {}).setdefault(near.same, _History(near.same))
+                self._beside.setdefault(near.kind, []).append((one.rule, near))
+        self._watched = {kind for kind, known in self._beside.items() if any(not near.worded for _, near in known)}
         self._indexes: dict[str, RuleIndex | None] = {}
         self._conditions: dict[str, list[Nearby]] = {}
-        self._memo: dict[tuple[str, str], tuple[Hit, ...]] = {}
-        self._watched: dict[tuple[str, str], bool] = {}
+        self._memo: dict[tuple[str, str], tuple[tuple[Hit, ...], bool]] = {}
         self._number_wise: dict[str, NumberWise] = {}
         self._open: dict[tuple[str, int, tuple[str, ...]], OpenFinding] = {}
         self._attempt_of = attempt_of
@@ -111,9 +114,12 @@ class Matcher:
         """Match an event. Return the findings it went to, () for none; None if that depends on other events too."""
         if event.at.source in self._waiting:
             self._decide(event)
-        hits = self._hits(event)
-        for history in self._history.get(event.kind, {}).values():
-            history.append(event)
+        hits, is_watched = self._judged(event)
+        if is_watched:
+            for history in self._history[event.kind].values():
+                history.append(event)
+        if hits:
+            hits = _fitting(event, hits)
         if not hits:
             return ()
         opened: list[OpenFinding] = []
@@ -136,26 +142,27 @@ class Matcher:
         for history in self._history.get(event.kind, {}).values():
             history.append(event)
 
-    @property
-    def words(self) -> frozenset[str]:
-        """Words, in lower case, of which every text that some rule may take holds one."""
-        patterns = (pattern for rule in self._rules.values() for pattern in rule.match.patterns())
-        return frozenset(literal.lower() for pattern in patterns for literal in pattern.literals)
+    def words_for(self, kind: str) -> frozenset[str]:
+        """Return words, in lower case, of which every message holds one that some rule may take or ask for."""
+        return frozenset(literal.lower() for pattern in self._patterns_for(kind) for literal in pattern.literals)
+
+    def _patterns_for(self, kind: str) -> list[Pattern]:
+        """What decides whether events of a kind are some rule's, or stand beside those of one."""
+        rules = (self._rules[one.rule] for one in self._asking.get(kind, ()))
+        return [*_patterns_of(rules), *_patterns_in(self._conditions_on(kind))]
 
     def speaks_of(self, event: Event) -> bool:
-        """Return whether some rule may take an event, or asks for its words beside another, or would with other numbers.
+        """Return whether a rule may take an event, or asks for its words beside another, or would with other numbers.
 
         The same for all events of a kind whose messages differ in their numbers alone.
         """
         message = event.message[:MESSAGE_LIMIT]
         near = (near for near in self._conditions_on(event.kind) if near.pattern is not None)
-        if self._found(event) or any(_is_asked_for(condition, message) for condition in near):
+        if self._judged(event)[0] or any(_is_asked_for(condition, message) for condition in near):
             return True
         number_wise = self._number_wise.get(event.kind)
         if number_wise is None:
-            rules = (self._rules[one.rule] for one in self._asking.get(event.kind, ()))
-            patterns = [*_patterns_of(rules), *_patterns_in(self._conditions_on(event.kind))]
-            number_wise = self._number_wise[event.kind] = NumberWise(patterns)
+            number_wise = self._number_wise[event.kind] = NumberWise(self._patterns_for(event.kind))
         return number_wise.may_match(event.message[:MESSAGE_LIMIT])
 
     def asks_for_any(self, kind: str) -> bool:
@@ -164,20 +171,12 @@ class Matcher:
 
     def awaits(self, event: Event) -> bool:
         """Return whether a rule that may take an event asks for any event of some kind behind it."""
-        rules = (hit.rule.match for hit in self._found(event))
+        rules = (hit.rule.match for hit in self._judged(event)[0])
         return any(near.pattern is None for match in rules for near in (*match.near, *match.not_followed_by))
 
     def watches(self, event: Event) -> bool:
         """Return whether some rule's condition asks for such an event beside another, so that each one counts."""
-        message = event.message[:MESSAGE_LIMIT]
-        key = (event.kind, message)
-        watched = self._watched.get(key)
-        if watched is None:
-            watched = any(_is_asked_for(near, message) for near in self._conditions_on(event.kind))
-            if len(self._watched) >= _MEMO:
-                self._watched.clear()
-            self._watched[key] = watched
-        return watched
+        return self._judged(event)[1]
 
     def end(self, source: str) -> None:
         """Decide what still waits for events of a source: none will follow."""
@@ -195,40 +194,43 @@ class Matcher:
 
     # --- matching one event ------------------------------------------------------------------------------
 
-    def _hits(self, event: Event) -> tuple[Hit, ...]:
-        found = self._found(event)
-        if not found:
-            return ()
-        fitting = tuple(hit for hit in found if _fits(event, hit.rule.match.where))
-        specific = tuple(hit for hit in fitting if not hit.rule.match.fallback)
-        return specific or fitting
-
-    def _found(self, event: Event) -> tuple[Hit, ...]:
-        """The rules that an event's message is of, whatever its fields."""
+    def _judged(self, event: Event) -> tuple[tuple[Hit, ...], bool]:
+        """Return what rules say of an event's message, and whether some rule's condition asks for such an event."""
         kind = event.kind
         index = self._indexes[kind] if kind in self._indexes else self._index_of(kind)
         if index is None:
-            return ()
+            return (), False
         message = event.message[:MESSAGE_LIMIT]
         key = (kind, message)
-        found = self._memo.get(key)
-        if found is None:
-            found = tuple(_match_all((self._rules[name] for name in index.candidates(message)), message))
+        judged = self._memo.get(key)
+        if judged is None:
+            rules, beside = index.look(message)
+            hits = tuple(_match_all((self._rules[name] for name in rules), message)) if rules else ()
+            is_watched = bool(beside) and (
+                kind in self._watched or any(self._asks_for(name, kind, message) for name in beside)
+            )
+            judged = hits, is_watched
             if len(self._memo) >= _MEMO:
                 self._memo.clear()
-            self._memo[key] = found
-        return found
+            self._memo[key] = judged
+        return judged
 
     def _index_of(self, kind: str) -> RuleIndex | None:
-        asking = self._asking.get(kind)
-        index = self._indexes[kind] = index_of(asking) if asking else None
+        asking, beside = self._asking.get(kind, []), self._beside.get(kind, [])
+        index = self._indexes[kind] = index_of(asking, beside) if asking or beside else None
         return index
+
+    def _asks_for(self, name: str, kind: str, message: str) -> bool:
+        """Return whether a rule asks for an event of this kind and message beside its own."""
+        match = self._rules[name].match
+        near = (near for near in (*match.near, *match.not_followed_by) if kind in near.events)
+        return any(_is_asked_for(one, message) for one in near)
 
     def _conditions_on(self, kind: str) -> list[Nearby]:
         """What rules ask of events of a kind that stand beside their own."""
         conditions = self._conditions.get(kind)
         if conditions is None:
-            rules = (self._rules[name].match for name in self._beside.get(kind, ()))
+            rules = (self._rules[name].match for name in dict.fromkeys(rule for rule, _ in self._beside.get(kind, ())))
             asked = (near for match in rules for near in (*match.near, *match.not_followed_by))
             conditions = self._conditions[kind] = [near for near in asked if kind in near.events]
         return conditions
@@ -367,6 +369,12 @@ def _match(rule: Rule, message: str) -> Hit | None:
 
 def _taken_back(rule: Rule, message: str) -> bool:
     return any(pattern.may_match(message) and pattern.search(message) is not None for pattern in rule.match.unless)
+
+
+def _fitting(event: Event, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
+    """Leave out rules whose tests of the event's fields fail, and stopgaps where another rule is left."""
+    fitting = tuple(hit for hit in hits if _fits(event, hit.rule.match.where))
+    return tuple(hit for hit in fitting if not hit.rule.match.fallback) or fitting
 
 
 def _fits(event: Event, where: Mapping[str, Test]) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from nccl_logscan.events.dialects import (  # noqa: F401 - each makes its gates
+from nccl_logscan.events.dialects import (
     cuda,
     horovod,
     jax,
@@ -16,11 +16,8 @@ from nccl_logscan.events.dialects import (  # noqa: F401 - each makes its gates
     kubernetes,
     loss_scaler,
     mpi,
-    nccl,
-    nccl_plugin,
     nvidia_smi,
     process,
-    python_traceback,
     ras,
     ray,
     rdma_tools,
@@ -39,7 +36,7 @@ _WITHOUT_GATES = frozenset(
         # torchrun
         "root cause", "failures:", "failed (exitcode", "torch", "signal sig",
         # process groups and stores
-        "ollective", "arrier", "across ranks", "best knowledge", "taking the entire process down", "socket", "store",
+        "ollective", "arrier", "across ranks", "best knowledge", "snapshot of", "loss", "taking the entire process down", "socket", "store",
         # tracebacks, exceptions and warnings
         "traceback", "exception", "error", "interrupt", "systemexit", "timeout", "killed", "expired", "exit", 'file "',
         "what():", "terminate called", "ray::", "-- process ", "warning: ", "during handling",
@@ -51,9 +48,16 @@ _WITHOUT_GATES = frozenset(
 )  # fmt: skip
 
 
+_DIALECTS = (
+    cuda, horovod, jax, kernel, kubernetes, loss_scaler, mpi, process, ray, slurm, torch_elastic, torch_process_group,
+    torch_store,
+)  # fmt: skip
+
+
 @cache
 def words_of_dialects() -> frozenset[str]:
     """Return the words, in lower case: a line without any of them is text to every dialect, by itself."""
-    gated = (text.lower() for gate in Gate.known() for text in gate.needed.texts)
+    gates = [gate for dialect in _DIALECTS for gate in vars(dialect).values() if isinstance(gate, Gate)]
+    gated = (text.lower() for gate in (*gates, training.FIRST_GATE) for text in gate.needed.texts)
     heads = (head.strip().lower() for kind in (ras, nvidia_smi, rdma_tools) for head in kind.HEADS)
     return frozenset({*gated, *heads, *_WITHOUT_GATES})

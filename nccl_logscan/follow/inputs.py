@@ -11,9 +11,8 @@ from nccl_logscan.errors import InputError
 from nccl_logscan.follow.growth import FileGrowth, Identity, PipeGrowth
 from nccl_logscan.follow.tail import Tail
 from nccl_logscan.sources import STDIN, Limits, Source, open_sources
-from nccl_logscan.sources.archive import looks_like_tar, looks_like_zip
 from nccl_logscan.sources.files import files_of
-from nccl_logscan.sources.magics import compression_of
+from nccl_logscan.sources.magics import compression_of, looks_like_tar, looks_like_zip
 
 _ROTATED = re.compile(r"(?P<of>.+?)(?:[.-]\d[\dT_.:-]*(?:\.(?:gz|zst|xz|bz2|lz4))?|\.old|\.bak)$")
 _TAILS = 65_536

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from nccl_logscan.follow.growth import Growth
 from nccl_logscan.sources import Kind, Limits, RawLine, kind_of
-from nccl_logscan.sources.archive import looks_like_tar, looks_like_zip
-from nccl_logscan.sources.magics import compression_of
+from nccl_logscan.sources.magics import compression_of, looks_like_tar, looks_like_zip
 from nccl_logscan.sources.text import LineCutter, is_binary
 
 BLOCK = 1 << 18

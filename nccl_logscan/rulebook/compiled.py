@@ -13,6 +13,7 @@ from typing import Any
 
 from nccl_logscan.rulebook.rule import (
     Asking,
+    Beside,
     Example,
     Matcher,
     Nearby,
@@ -29,7 +30,7 @@ from nccl_logscan.taxonomy import Action, Category, Role, Severity
 COMPILED = "whole.jsonl"
 """Sorts behind all categories, so that a checkout of both writes it last: see `load.py`."""
 
-_MADE_BY = "nccl-logscan rules compile 2"
+_MADE_BY = "nccl-logscan rules compile 3"
 
 _Plain = dict[str, Any]
 
@@ -104,7 +105,8 @@ def _plain(value: Any) -> Any:
 
 def _asking(row: list[Any]) -> Asking:
     rule, kinds, literals, folded, detector, near = row
-    return Asking(rule, tuple(kinds), tuple(literals), folded, detector, tuple(tuple(one) for one in near))
+    beside = tuple(Beside(kind, same, tuple(texts), *rest) for kind, same, texts, *rest in near)
+    return Asking(rule, tuple(kinds), tuple(literals), folded, detector, beside)
 
 
 def _rule(row: _Plain) -> Rule:

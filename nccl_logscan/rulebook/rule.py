@@ -245,12 +245,24 @@ def members_of(rules: Iterable[Rule]) -> Mapping[str, tuple[str, ...]]:
     return {group: tuple(ids) for group, ids in members.items()}
 
 
+class Beside(NamedTuple):
+    """An event that a rule wants to see beside its own, or not to see behind it: its kind, whose it must be, and of
+    which literals, in lower case, its message holds one (none: any message may be meant; not `worded`: any is).
+    """
+
+    kind: str
+    same: str
+    literals: tuple[str, ...]
+    folded: bool
+    worded: bool
+
+
 class Asking(NamedTuple):
     """What must be known of a rule before a line is seen: which events it asks for, and in which words.
 
     `literals`, in lower case, are those of which a message of its holds one (none: any message may be meant); with
-    `folded`, a message that is not ASCII may be meant without them. `near` holds (kind, whose) of the events that the
-    rule wants to see beside its own, or not to see behind it.
+    `folded`, a message that is not ASCII may be meant without them. `near` are the events beside its own that it
+    asks for.
     """
 
     rule: str
@@ -258,19 +270,27 @@ class Asking(NamedTuple):
     literals: tuple[str, ...]
     folded: bool
     detector: str | None
-    near: tuple[tuple[str, ...], ...]
+    near: tuple[Beside, ...]
 
 
 def asking_of(rule: Rule) -> Asking:
     """Return what must be known of a rule."""
     match = rule.match
-    patterns = [wording.pattern for wording in match.wordings]
-    literals = {text.lower() for pattern in patterns for text in pattern.literals}
+    literals, folded = _sought([wording.pattern for wording in match.wordings])
+    near = (
+        Beside(kind, one.same, *_sought([one.pattern] if one.pattern else []), one.pattern is not None)
+        for one in (*match.near, *match.not_followed_by)
+        for kind in one.events
+    )
+    return Asking(rule.id, match.events, literals, folded, match.detector, tuple(dict.fromkeys(near)))
+
+
+def _sought(patterns: Sequence[Pattern]) -> tuple[tuple[str, ...], bool]:
+    """Return the literals of which a message that one of these matches holds one, and whether case may hide them."""
     if not all(pattern.literals for pattern in patterns):
-        literals = set()
-    folded = bool(literals) and any(pattern.folded for pattern in patterns)
-    near = {(kind, one.same): None for one in (*match.near, *match.not_followed_by) for kind in one.events}
-    return Asking(rule.id, match.events, tuple(sorted(literals)), folded, match.detector, tuple(near))
+        return (), False
+    literals = {text.lower() for pattern in patterns for text in pattern.literals}
+    return tuple(sorted(literals)), any(pattern.folded for pattern in patterns)
 
 
 @dataclass(frozen=True, slots=True)

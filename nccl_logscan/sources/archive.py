@@ -12,9 +12,9 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import BinaryIO, Protocol
 
+from nccl_logscan.records import dataclass
 from nccl_logscan.sources.ends import PIECE, EarlyEnd
 from nccl_logscan.sources.feed import Feed
 from nccl_logscan.sources.magics import looks_like_zip

@@ -7,8 +7,8 @@ gzip member says nothing of where it ends, so it is no frame here, however many 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from nccl_logscan.records import dataclass
 from nccl_logscan.sources.cores import cores
 from nccl_logscan.sources.ends import EarlyEnd, damaged, torn
 from nccl_logscan.sources.feed import Feed

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Protocol
 
 from nccl_logscan.position import Position
+from nccl_logscan.records import dataclass
 from nccl_logscan.sources.raw import RawLine
 
 

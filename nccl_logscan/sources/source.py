@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
+from nccl_logscan.records import dataclass
 from nccl_logscan.sources.ahead import Blocks, read_ahead
 from nccl_logscan.sources.ends import EarlyEnd
 from nccl_logscan.sources.kind import Kind, kind_of

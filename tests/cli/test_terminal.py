@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -191,3 +192,21 @@ def test_json_needs_neither_the_library_of_pages_nor_that_of_terminals(failed, m
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
 
     assert modules_of(failed, "-q", "-o", "x.json").isdisjoint({"jinja2", "rich", "rich.progress"})
+
+
+HEAVY = {
+    "asyncio", "click", "ctypes.util", "dataclasses", "email",
+    "fsspec", "hashlib", "importlib.metadata", "inspect", "jinja2", "multiprocessing",
+    "numpy", "polars", "pydantic", "random", "rapidfuzz", "ray", "rich", "sklearn", "statistics", "subprocess",
+    "tempfile", "tree_sitter", "yaml", "zstandard", "_strptime",
+}  # fmt: skip
+
+
+@pytest.mark.usefixtures("here")
+def test_a_small_log_is_scanned_and_reported_without_any_heavy_library(failed, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+
+    loaded = modules_of(failed)
+    assert Path("reports").is_dir()
+    assert "nccl_logscan.report.html" in loaded
+    assert HEAVY & loaded == set()

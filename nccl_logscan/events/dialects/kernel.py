@@ -43,7 +43,7 @@ _STAMP = deferred(
 )
 _EVENTS = Gate(
     *map(
-        re.compile,
+        deferred,
         (
             r"\bNVRM: (?!version:)",
             r"\bnvidia-(?:nvswitch\d{0,3}|nvlink): ",

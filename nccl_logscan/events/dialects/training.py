@@ -86,14 +86,14 @@ _END = deferred(
 )
 _TOLD_WITHOUT_LOSS = Gate(*_WITHOUT_LOSS)
 _HF_LOSSES = Gate(_HF_LOSS)
-_STEP_OR_END = Gate(_LOSS, deferred(re.escape(_HF_EVALUATION)), *_WITHOUT_LOSS, _BAR, _END)
+FIRST_GATE = Gate(_LOSS, deferred(re.escape(_HF_EVALUATION)), *_WITHOUT_LOSS, _BAR, _END)
 
 
 def read(line: LogLine) -> Event | None:
     """Return a step of training or its end; None for any other line."""
     text = line.text
     # A step's line nearly always holds the word: it needs no look for the others.
-    if "loss" not in text and not _STEP_OR_END.admits(text):
+    if "loss" not in text and not FIRST_GATE.admits(text):
         return None
     if "train_runtime" not in text and (step := _step(line, text.lower())):
         return step
