@@ -15,7 +15,8 @@ from nccl_logscan.literals import parse
 
 RUN = re.compile(r"[a-fA-F]*[0-9][0-9a-fA-F]*")
 """A run of a decoded text."""
-_EDGES = "abcdefABCDEF"
+_EDGES = "abcdef"
+_MARK = "\0"
 _ALL = frozenset("0123456789")
 _CATEGORIES = {
     codes.CATEGORY_DIGIT: _ALL,
@@ -57,10 +58,24 @@ def _digits_in(items: list[tuple[Any, Any]]) -> frozenset[str]:
     return frozenset(taken)
 
 
-@lru_cache(maxsize=65_536)
-def left_of(literal: str) -> str:
-    """Return the longest part of a literal that the shape of each text with the literal holds in one piece.
+def marked(text: str) -> str:
+    """Return a text in lower case with a mark for each of its runs: the same for all texts of a shape."""
+    return RUN.sub(_MARK, text).lower()
 
-    At the literal's ends a text may go on with a digit, so that hexadecimal letters there may be part of a run.
+
+@lru_cache(maxsize=65_536)
+def marks_of(literal: str) -> frozenset[str]:
+    """Return the forms of which the marked text of every text with a literal (in lower case) holds one.
+
+    At the literal's ends a text may go on with a digit, so that hexadecimal letters there are part of a run.
     """
-    return max(RUN.split(literal.strip(_EDGES)), key=len)
+    form = RUN.sub(_MARK, literal)
+    ahead, behind = form.lstrip(_EDGES), form.rstrip(_EDGES)
+    forms = {form}
+    if ahead != form:
+        forms.add(_MARK + ahead)
+    if behind != form:
+        forms.add(behind + _MARK)
+    if form not in {ahead, behind}:
+        forms.add(_MARK + ahead.rstrip(_EDGES) + _MARK)
+    return frozenset(forms)

@@ -18,7 +18,7 @@ from typing import ClassVar
 from ahocorasick_rs import AhoCorasick
 
 from nccl_logscan.expressions import flags_of
-from nccl_logscan.literals import Needed, required_literals
+from nccl_logscan.literals import Needed, lowers_well, needs_of, required_literals
 
 _MOST = 400
 """An automaton looks for any number of literals in one pass; the bound only keeps it small."""
@@ -26,8 +26,6 @@ _FEW = 16
 """So many literals are found sooner one by one than by an automaton, whose call alone costs ten of them."""
 SHIPPED = Path(__file__).with_name("gate.json")
 """The proofs that are shipped; without the file all are made when the program starts, which takes 30 ms."""
-_FOLDED_TO_ASCII = frozenset("\u0130\u0131\u017f\u212a")
-"""The letters outside of ASCII that `re.IGNORECASE` takes for i, s and k (documented with that flag)."""
 
 
 class Gate:
@@ -57,6 +55,14 @@ class Gate:
     def known(cls) -> tuple[Gate, ...]:
         """Return every gate that is in use, in the order in which they were made."""
         return tuple(gate for made in cls._made if (gate := made()) is not None)
+
+    @property
+    def needs(self) -> tuple[tuple[frozenset[str], ...], ...]:
+        """Of each expression sets of literals, in lower case, of which each of its matches holds a member of each."""
+        best: dict[re.Pattern[str], list[str]] = {}
+        for text, expression in self._keys:
+            best.setdefault(expression, []).append(text)
+        return tuple(needs_of(one.pattern, flags_of(one), texts) for one, texts in best.items())
 
     @property
     def needed(self) -> Needed:
@@ -92,7 +98,7 @@ class Gate:
         """Return `text` as the literals are to be looked for in it; None where looking for them would prove nothing."""
         if text.isascii():
             return text.lower() if self._folded else text
-        if self._folded and not _FOLDED_TO_ASCII.isdisjoint(text):
+        if self._folded and not lowers_well(text):
             return None
         try:
             text.encode()

@@ -18,9 +18,35 @@ _COPIES = 4
 """How many copies of a repeated part are written out: longer literals find nothing more."""
 _ALTERNATIVES = 24
 """How many literals are looked for one by one at most: with more of them the expression itself is as cheap."""
+_NO_PROSE = 3
+"""How many further characters of prose a digit or mark is worth, in a text of _TELLING characters and more."""
+_TELLING = 4
+_PROSE = re.compile(r"[A-Za-z ,.:]*")
+_RARE = 12
+_SHORTEST = 3
+_FOLDED_TO_ASCII = frozenset("\u0130\u0131\u017f\u212a")
 _FOLDING_GROUP = re.compile(r"\(\?[a-zA-Z]*i")
 
-_Piece = str | frozenset[str] | None
+
+
+class _OneOf(NamedTuple):
+    """What one of several alternatives contains, and how each of them begins; empty: one begins with no literal."""
+
+    texts: frozenset[str]
+    begins: frozenset[str]
+
+
+_Piece = str | frozenset[str] | _OneOf | None
+
+
+
+def lowers_well(text: str) -> bool:
+    """Return whether `lower()` makes of a text's letters what ignoring the case takes them for.
+
+    Outside of ASCII there are four letters that `re.IGNORECASE` takes for i, s and k (documented with that flag); so
+    does `regex`, which folds a character to one character unless it is told to fold fully.
+    """
+    return text.isascii() or _FOLDED_TO_ASCII.isdisjoint(text)
 
 
 class Needed(NamedTuple):
@@ -55,13 +81,41 @@ def required_literals(pattern: str, flags: int = 0, *, most: int = _ALTERNATIVES
     return Needed(tuple(sorted(lowered)), folded)
 
 
+def required_sets(pattern: str, flags: int = 0) -> tuple[frozenset[str], ...]:
+    """Return all sets of literals that are found of which each match of `pattern` contains a member, in lower case."""
+    try:
+        parsed = parse(pattern, flags)
+    except (re.error, RecursionError, OverflowError, FutureWarning, DeprecationWarning):
+        return ()
+    sets = (frozenset(text.lower() for text in texts) for texts in _sets(_pieces(parsed, _ALTERNATIVES)))
+    return tuple(texts for texts in sets if texts and all(text.isascii() for text in texts))
+
+
+def needs_of(pattern: str, flags: int, best: Iterable[str]) -> tuple[frozenset[str], ...]:
+    """Return sets of literals, in lower case, of which each match of `pattern` contains a member of each.
+
+    `best` is the best of them, and all there is where it is rare; the others are looked for where prose may hold it.
+    """
+    lowered = frozenset(text.lower() for text in best)
+    if all(len(text) >= _RARE or not _PROSE.fullmatch(text) for text in lowered):
+        return (lowered,)
+    others = (texts for texts in required_sets(pattern, flags) if min(map(len, texts)) >= _SHORTEST)
+    return tuple(dict.fromkeys((lowered, *others)))
+
+
 def _best(pieces: Iterable[_Piece]) -> frozenset[str]:
     """Of all sets of which one member is required, the one whose shortest member is longest."""
     return max(_sets(pieces), key=_worth, default=frozenset())
 
 
 def _worth(texts: frozenset[str]) -> tuple[int, int]:
-    return (min(map(len, texts), default=0), -len(texts))
+    """How seldom other lines hold one of the texts: long ones are rare, and so is what is no word of prose."""
+    return (min(map(_rarity, texts), default=0), -len(texts))
+
+
+def _rarity(text: str) -> int:
+    is_prose = len(text) < _TELLING or _PROSE.fullmatch(text) is not None
+    return len(text) + (0 if is_prose else _NO_PROSE)
 
 
 def _sets(pieces: Iterable[_Piece]) -> Iterator[frozenset[str]]:
@@ -72,10 +126,15 @@ def _sets(pieces: Iterable[_Piece]) -> Iterator[frozenset[str]]:
             run.append(piece)
             continue
         if run:
-            yield frozenset({"".join(run)})
+            before = "".join(run)
+            yield frozenset({before})
+            if isinstance(piece, _OneOf) and piece.begins:
+                yield frozenset(before + begin for begin in piece.begins)
             run = []
         if isinstance(piece, frozenset):
             yield piece
+        elif isinstance(piece, _OneOf):
+            yield piece.texts
     if run:
         yield frozenset({"".join(run)})
 
@@ -98,11 +157,22 @@ def _pieces(sequence: Iterable[tuple[Any, Any]], most: int) -> Iterator[_Piece]:
             yield None
 
 
-def _one_of(alternatives: Iterable[Any], most: int) -> frozenset[str] | None:
+def _one_of(alternatives: Iterable[Any], most: int) -> _OneOf | None:
     """What a match of one of the alternatives contains: a literal of that alternative; None if one has none."""
-    needed = [_best(_pieces(alternative, most)) for alternative in alternatives]
+    pieces = [list(_pieces(alternative, most)) for alternative in alternatives]
+    needed = [_best(own) for own in pieces]
     together = frozenset().union(*needed)
-    return together if all(needed) and len(together) <= most else None
+    if not all(needed) or len(together) > most:
+        return None
+    begins = ["".join(_beginning(own)) for own in pieces]
+    return _OneOf(together, frozenset(begins) if all(begins) and len(set(begins)) <= most else frozenset())
+
+
+def _beginning(pieces: Iterable[_Piece]) -> Iterator[str]:
+    for piece in pieces:
+        if not isinstance(piece, str):
+            return
+        yield piece
 
 
 def _repeated(argument: tuple[int, Any, Any], most: int) -> Iterator[_Piece]:

@@ -26,7 +26,7 @@ class Heed(IntEnum):
     TEXT = 2
     """Each text, numbers and all, once."""
     CHANGES = 3
-    """Of steps, each in which a loss scale or a count of skipped steps is not that of the step before, with that one."""
+    """Of steps, each in which a loss scale or a count of skipped steps is not that of the one before; and that one."""
     LINE = 4
     """Every line."""
 
@@ -40,7 +40,6 @@ class HeedingWords(Protocol):
         """The words, in lower case."""
 
 
-@runtime_checkable
 class Heeding(Protocol):
     """Somebody who listens and says how much of bulk kinds it has to see."""
 
@@ -55,7 +54,5 @@ def words_heeded(listeners: Iterable[object]) -> frozenset[str]:
 
 def heed_of(listeners: Iterable[object], event: Event) -> Heed:
     """Return how much somebody of `listeners`, who all listen to the event's kind, has to see of lines like it."""
-    return max(
-        (listener.heeds(event) if isinstance(listener, Heeding) else Heed.LINE for listener in listeners),
-        default=Heed.SAYER,
-    )
+    heeds = (getattr(listener, "heeds", None) for listener in listeners)
+    return max((Heed.LINE if heed is None else heed(event) for heed in heeds), default=Heed.SAYER)

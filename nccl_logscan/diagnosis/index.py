@@ -11,6 +11,7 @@ from functools import cached_property
 
 from ahocorasick_rs import AhoCorasick, Implementation
 
+from nccl_logscan.literals import lowers_well
 from nccl_logscan.rulebook.rule import Asking, Beside
 
 
@@ -45,13 +46,14 @@ class RuleIndex:
         may ask for such an event beside its own.
         """
         found = self._find(message.lower(), overlapping=True) if self._literals else ()
-        if not found and message.isascii():
+        is_plain = lowers_well(message)
+        if not found and is_plain:
             return self._constant
         owners = self._owners
         numbers = {owners[literal] for literal, _, _ in found}
         numbers |= self._always
-        if not message.isascii():
-            numbers.update(self._folded)  # letters outside of ASCII fold in ways that lower() does not
+        if not is_plain:
+            numbers.update(self._folded)
         return self._named(numbers)
 
     def candidates(self, message: str) -> list[str]:

@@ -75,7 +75,9 @@ class JobFacts:
         """See `Heed`: facts and numbers that are told in text; which transports channels use."""
         if isinstance(event, NcclChannel):
             return Heed.WORDS
-        if tells_facts(event) or (isinstance(event, LogText | TrainStep) and _tells_numbers(event.message)):
+        if isinstance(event, TrainStep):
+            return Heed.TEXT if _tells_numbers(event.message) else Heed.SAYER
+        if tells_facts(event) or (isinstance(event, LogText) and _tells_numbers(event.message)):
             return Heed.TEXT
         return self._frameworks.heeds(event)
 

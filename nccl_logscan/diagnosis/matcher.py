@@ -19,6 +19,7 @@ from nccl_logscan.diagnosis.index import RuleIndex, index_of
 from nccl_logscan.diagnosis.number_wise import NumberWise
 from nccl_logscan.diagnosis.sayer import who
 from nccl_logscan.events.model import Event
+from nccl_logscan.literals import needs_of
 from nccl_logscan.position import Position, Span
 from nccl_logscan.records import dataclass
 from nccl_logscan.rulebook.rule import Asking, Beside, Nearby, Pattern, Rule, Rulebook, Test
@@ -142,14 +143,15 @@ class Matcher:
         for history in self._history.get(event.kind, {}).values():
             history.append(event)
 
-    def words_for(self, kind: str) -> frozenset[str]:
-        """Return words, in lower case, of which every message holds one that some rule may take or ask for."""
-        return frozenset(literal.lower() for pattern in self._patterns_for(kind) for literal in pattern.literals)
+    def needs_for(self, kind: str) -> frozenset[tuple[frozenset[str], ...]]:
+        """Return what a message of a kind needs for some rule to take or ask for it, as `needs_of_dialects` does."""
+        return frozenset(needs_of(pattern.text, 0, pattern.literals) for pattern in self._wordings_for(kind))
 
-    def _patterns_for(self, kind: str) -> list[Pattern]:
-        """What decides whether events of a kind are some rule's, or stand beside those of one."""
-        rules = (self._rules[one.rule] for one in self._asking.get(kind, ()))
-        return [*_patterns_of(rules), *_patterns_in(self._conditions_on(kind))]
+    def _wordings_for(self, kind: str) -> list[Pattern]:
+        """What makes events of a kind some rule's, or stand beside those of one."""
+        rules = (self._rules[one.rule].match for one in self._asking.get(kind, ()))
+        near = (near.pattern for near in self._conditions_on(kind) if near.pattern is not None)
+        return [*(wording.pattern for match in rules for wording in match.wordings), *near]
 
     def speaks_of(self, event: Event) -> bool:
         """Return whether a rule may take an event, or asks for its words beside another, or would with other numbers.
@@ -158,11 +160,15 @@ class Matcher:
         """
         message = event.message[:MESSAGE_LIMIT]
         near = (near for near in self._conditions_on(event.kind) if near.pattern is not None)
-        if self._judged(event)[0] or any(_is_asked_for(condition, message) for condition in near):
+        index = self._indexes[event.kind] if event.kind in self._indexes else self._index_of(event.kind)
+        rules = () if index is None else index.look(message)[0]
+        if any(_is_worded(self._rules[name], message) for name in rules):
+            return True
+        if any(_is_asked_for(condition, message) for condition in near):
             return True
         number_wise = self._number_wise.get(event.kind)
         if number_wise is None:
-            number_wise = self._number_wise[event.kind] = NumberWise(self._patterns_for(event.kind))
+            number_wise = self._number_wise[event.kind] = NumberWise(self._wordings_for(event.kind))
         return number_wise.may_match(event.message[:MESSAGE_LIMIT])
 
     def asks_for_any(self, kind: str) -> bool:
@@ -333,17 +339,6 @@ class Matcher:
         return finding
 
 
-def _patterns_of(rules: Iterable[Rule]) -> Iterator[Pattern]:
-    """What decides whether a message is a rule's."""
-    for rule in rules:
-        yield from (wording.pattern for wording in rule.match.wordings)
-        yield from rule.match.unless
-
-
-def _patterns_in(conditions: Iterable[Nearby]) -> Iterator[Pattern]:
-    return (near.pattern for near in conditions if near.pattern is not None)
-
-
 def _match_all(rules: Iterable[Rule], message: str) -> Iterator[Hit]:
     for rule in rules:
         hit = _match(rule, message)
@@ -365,6 +360,12 @@ def _match(rule: Rule, message: str) -> Hit | None:
             captures = {name: value for name, value in match.groupdict().items() if value is not None}
             return Hit(rule, captures, Span(*match.span()))
     return None
+
+
+def _is_worded(rule: Rule, message: str) -> bool:
+    """Whether a message is worded as a rule says, though something else in it may take that back."""
+    patterns = [wording.pattern for wording in rule.match.wordings]
+    return not patterns or any(one.may_match(message) and one.search(message) is not None for one in patterns)
 
 
 def _taken_back(rule: Rule, message: str) -> bool:

@@ -29,6 +29,8 @@ from nccl_logscan.events.dialects import (
 )
 from nccl_logscan.gate import Gate
 
+Needs = tuple[frozenset[str], ...]
+
 _WITHOUT_GATES = frozenset(
     {
         # c10 and other C++ logs, NCCL, plugins
@@ -55,9 +57,12 @@ _DIALECTS = (
 
 
 @cache
-def words_of_dialects() -> frozenset[str]:
-    """Return the words, in lower case: a line without any of them is text to every dialect, by itself."""
+def needs_of_dialects() -> frozenset[Needs]:
+    """Return what a line needs to be more than text to some dialect, by itself; in lower case.
+
+    One of the alternatives: and of each of its sets a member.
+    """
     gates = [gate for dialect in _DIALECTS for gate in vars(dialect).values() if isinstance(gate, Gate)]
-    gated = (text.lower() for gate in (*gates, training.FIRST_GATE) for text in gate.needed.texts)
+    gated = (needs for gate in (*gates, training.FIRST_GATE) for needs in gate.needs)
     heads = (head.strip().lower() for kind in (ras, nvidia_smi, rdma_tools) for head in kind.HEADS)
-    return frozenset({*gated, *heads, *_WITHOUT_GATES})
+    return frozenset({*gated, *((frozenset({word}),) for word in (*heads, *_WITHOUT_GATES))})

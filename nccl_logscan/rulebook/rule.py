@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from nccl_logscan.kept import keep, recall
+from nccl_logscan.literals import lowers_well
 from nccl_logscan.records import dataclass, field
 from nccl_logscan.taxonomy import Action, Category, Role, Severity
 
@@ -78,8 +79,8 @@ class Pattern:
         if not self.literals:
             return True
         if self.folded:
-            if not text.isascii():
-                return True  # letters outside of ASCII fold in ways that lower() does not
+            if not lowers_well(text):
+                return True
             text = text.lower()
         return any(literal in text for literal in self.literals)
 

@@ -17,6 +17,7 @@ from nccl_logscan.diagnosis.sayer import key_of
 from nccl_logscan.digits import RUN
 from nccl_logscan.events import Tokeniser
 from nccl_logscan.events.model import Event, NcclChannel, TrainStep
+from nccl_logscan.events.words import Needs
 from nccl_logscan.lines import Peeler
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.position import NOBODY, Origin, Position
@@ -93,8 +94,8 @@ class _Runs(NamedTuple):
 class Asker:
     """Answers for one source. `peeler` has peeled the source's first lines.
 
-    `listening` gives those who listen to a kind of event; `words` are those of which every line
-    that is not text without meaning holds one; `groups` are the groups given out, `tallies` the kinds.
+    `listening` gives those who listen to a kind of event; `needs` is what a line
+    needs to be more than text without meaning; `groups` are the groups given out, `tallies` the kinds.
     """
 
     def __init__(
@@ -103,9 +104,9 @@ class Asker:
         peeler: Peeler,
         matcher: Matcher,
         listening: Callable[[str], Iterable[object]],
-        words: Collection[str],
+        needs: Collection[Needs],
     ) -> None:
-        self.words = words
+        self.needs = needs
         self._at = Position(name, 1, 0)
         self._peeler = peeler
         self._matcher = matcher

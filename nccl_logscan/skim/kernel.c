@@ -113,11 +113,16 @@ struct skim {
     uint32_t prefix_lengths[PREFIXES], prefix_length_count, prefix_count;
     struct array bytes, records, told, touched, tallies;
     bool overflowed;
-    /* the words without which a line of an unknown shape is text without meaning */
-    uint32_t *states;
-    bool *ends;
+    /* what a line of an unknown shape needs to have a meaning: of one need a word of each set */
+    uint32_t *states;                 /* `letter_count` next ones of each */
+    uint32_t *tells;                  /* of each state the nearest one, itself or a suffix, in which words end; 0: none */
+    uint32_t *suffixes;               /* of each such state the next shorter one */
+    uint32_t *first_words, *next_words;
+    struct owner { uint32_t need, bit; } *owners;
+    uint32_t *wholes, *masks, *epochs;
+    uint32_t epoch;
     uint8_t letters[256];
-    uint32_t letter_count, state_count;
+    uint32_t letter_count;
     /* the segment */
     const uint8_t *buffer;
     uint64_t start, own_end, end, at;
@@ -636,12 +641,22 @@ static int remember(struct skim *skim, const struct answer *answer) {
 
 /* --- text without meaning ------------------------------------------------------------------------------- */
 
-/* Whether one of the words is in a text. */
-static bool has_word(const struct skim *skim, const uint8_t *text, size_t length) {
+/* Whether a text holds all that one of the needs asks for. */
+static bool may_mean(struct skim *skim, const uint8_t *text, size_t length) {
     uint32_t state = 0;
+    skim->epoch++;
     for (size_t at = 0; at < length; at++) {
         state = skim->states[(size_t)state * skim->letter_count + skim->letters[text[at]]];
-        if (skim->ends[state]) return true;
+        for (uint32_t told = skim->tells[state]; told; told = skim->suffixes[told])
+            for (uint32_t word = skim->first_words[told]; word; word = skim->next_words[word]) {
+                uint32_t need = skim->owners[word - 1].need;
+                if (skim->epochs[need] != skim->epoch) {
+                    skim->epochs[need] = skim->epoch;
+                    skim->masks[need] = 0;
+                }
+                skim->masks[need] |= skim->owners[word - 1].bit;
+                if (skim->masks[need] == skim->wholes[need]) return true;
+            }
     }
     return false;
 }
@@ -718,7 +733,7 @@ static bool answer_of_prose(struct skim *skim, struct answer *answer) {
     if (!prefix || skim->shape_length == prefix->length || skim->shape[prefix->length] == ' ') return false;
     if (!prefix->length && !is_bare(text, length)) return false;
     size_t begun = behind(skim, prefix->length);
-    if (has_word(skim, text + begun, length - begun)) return false;
+    if (may_mean(skim, text + begun, length - begun)) return false;
     *met = skim->hash;
     *answer = (struct answer){.action = FOLD, .tally = prefix->tally, .sayer = prefix->sayer,
                               .of_sayer = prefix->of_sayer, .watched = -1, .flags = PLAIN};
@@ -895,30 +910,60 @@ struct skim *skim_new(uint64_t seed, int32_t may_be_wide) {
     return NULL;
 }
 
-/* Takes the words, in lower case, each ended by a line feed: one automaton finds whether a text holds any of them. */
-int32_t skim_words(struct skim *skim, const uint8_t *words, uint64_t length) {
+static void forget_needs(struct skim *skim) {
+    free(skim->states);
+    free(skim->tells);
+    free(skim->suffixes);
+    free(skim->first_words);
+    free(skim->next_words);
+    free(skim->owners);
+    free(skim->wholes);
+    free(skim->masks);
+    free(skim->epochs);
+    skim->states = NULL;
+}
+
+/* Takes words in lower case, each ended by a line feed, of each the need and the bit of its set, and of each need all
+ * bits: one automaton finds which words a text holds. */
+int32_t skim_needs(struct skim *skim, const uint8_t *words, uint64_t length, const uint8_t *owners, const uint8_t *wholes,
+                   uint32_t need_count) {
     bool used[256] = {false};
-    for (uint64_t at = 0; at < length; at++)
-        if (words[at] != '\n') used[words[at]] = true;
+    size_t word_count = 0;
+    for (uint64_t at = 0; at < length; at++) {
+        if (words[at] == '\n') word_count++;
+        else used[words[at]] = true;
+    }
     skim->letter_count = 1;
+    memset(skim->letters, 0, sizeof skim->letters);
     for (unsigned letter = 0; letter < 256; letter++)
         if (used[letter]) skim->letters[letter] = (uint8_t)skim->letter_count++;
     for (unsigned letter = 'A'; letter <= 'Z'; letter++) skim->letters[letter] = skim->letters[letter | 0x20];
     size_t most = length + 2, width = skim->letter_count;
-    uint32_t *states = calloc(most * width, sizeof *states), *fails = calloc(most, sizeof *fails);
-    uint32_t *queue = calloc(most, sizeof *queue);
-    bool *ends = calloc(most, sizeof *ends);
-    if (!states || !fails || !queue || !ends) {
-        free(states);
+    uint32_t *fails = calloc(most, sizeof *fails), *queue = calloc(most, sizeof *queue);
+    skim->states = calloc(most * width, sizeof *skim->states);
+    skim->tells = calloc(most, sizeof *skim->tells);
+    skim->suffixes = calloc(most, sizeof *skim->suffixes);
+    skim->first_words = calloc(most, sizeof *skim->first_words);
+    skim->next_words = calloc(word_count + 1, sizeof *skim->next_words);
+    skim->owners = calloc(word_count + 1, sizeof *skim->owners);
+    skim->wholes = calloc(need_count + 1, sizeof *skim->wholes);
+    skim->masks = calloc(need_count + 1, sizeof *skim->masks);
+    skim->epochs = calloc(need_count + 1, sizeof *skim->epochs);
+    if (!fails || !queue || !skim->states || !skim->tells || !skim->suffixes || !skim->first_words || !skim->next_words ||
+        !skim->owners || !skim->wholes || !skim->masks || !skim->epochs) {
         free(fails);
         free(queue);
-        free(ends);
+        forget_needs(skim);
         return NO_MEMORY;
     }
-    uint32_t count = 1, state = 0;
+    memcpy(skim->owners, owners, word_count * sizeof *skim->owners);
+    memcpy(skim->wholes, wholes, need_count * sizeof *skim->wholes);
+    uint32_t *states = skim->states, count = 1, state = 0, word = 0;
     for (uint64_t at = 0; at < length; at++) {
         if (words[at] == '\n') {
-            if (state) ends[state] = true;
+            word++;
+            skim->next_words[word] = skim->first_words[state];
+            skim->first_words[state] = word;
             state = 0;
             continue;
         }
@@ -931,7 +976,8 @@ int32_t skim_words(struct skim *skim, const uint8_t *words, uint64_t length) {
         if (states[letter]) queue[tail++] = states[letter];
     while (head < tail) {
         uint32_t from = queue[head++];
-        ends[from] = ends[from] || ends[fails[from]];
+        skim->suffixes[from] = skim->tells[fails[from]];
+        skim->tells[from] = skim->first_words[from] ? from : skim->suffixes[from];
         for (size_t letter = 0; letter < width; letter++) {
             uint32_t *next = &states[from * width + letter];
             uint32_t other = states[fails[from] * width + letter];
@@ -945,10 +991,6 @@ int32_t skim_words(struct skim *skim, const uint8_t *words, uint64_t length) {
     }
     free(fails);
     free(queue);
-    free(skim->states);
-    free(skim->ends);
-    skim->states = states;
-    skim->ends = ends;
     return DONE;
 }
 
@@ -982,8 +1024,7 @@ void skim_free(struct skim *skim) {
     free(skim->class_slots);
     free(skim->met);
     free(skim->prefixes);
-    free(skim->states);
-    free(skim->ends);
+    forget_needs(skim);
     free(skim);
 }
 

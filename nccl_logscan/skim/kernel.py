@@ -9,15 +9,19 @@ from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 
+from nccl_logscan.events.words import Needs
 from nccl_logscan.skim.told import NO_PREFIX, Answer, Ask, Key, Tale, Told
 
-LIBRARY = Path(__file__).with_name("libskim.so")
+LIBRARY = Path(__file__).with_name("kernel.lib")
 
 _NO_MEMORY, _ASKS = -1, 1
 _READ, _FIRST, _LAST, _CENTRE, _FIRST_OF_GROUP = 1, 4, 8, 16, 32
 _RECORD = struct.Struct("=qqQIIIIII")
 _CLASS = struct.Struct("=QQII")
 _ANSWER = struct.Struct("=QQQIIIIIIIiII")
+_OWNER = struct.Struct("=II")
+_WHOLE = struct.Struct("=I")
+_MOST_SETS = 32
 _NOWHERE = 0xFFFFFFFF
 
 
@@ -46,7 +50,9 @@ def library() -> ctypes.CDLL | None:
     loaded.skim_begin.argtypes = (skim, skim, size, size, size, ctypes.c_int64, ctypes.c_uint32)
     loaded.skim_begin.restype = ctypes.c_int32
     loaded.skim_answer.argtypes, loaded.skim_answer.restype = (skim, ctypes.c_char_p), ctypes.c_int32
-    loaded.skim_words.argtypes, loaded.skim_words.restype = (skim, ctypes.c_char_p, size), ctypes.c_int32
+    text = ctypes.c_char_p
+    loaded.skim_needs.argtypes = (skim, text, size, text, text, ctypes.c_uint32)
+    loaded.skim_needs.restype = ctypes.c_int32
     loaded.skim_overflowed.argtypes, loaded.skim_overflowed.restype = (skim,), ctypes.c_int32
     loaded.skim_question.argtypes, loaded.skim_question.restype = (skim,), ctypes.POINTER(_Question)
     loaded.skim_end.argtypes, loaded.skim_end.restype = (skim,), ctypes.c_int64
@@ -84,10 +90,19 @@ class KernelSkimmer:
         held: int = self._library.skim_held(self._skim)
         return held
 
-    def learn_words(self, words: Collection[str]) -> None:
+    def learn_needs(self, needs: Collection[Needs]) -> None:
         """See `Skimmer`."""
-        text = "".join(f"{word}\n" for word in sorted(words)).encode()
-        if self._library.skim_words(self._skim, text, len(text)) == _NO_MEMORY:
+        ordered = sorted(needs, key=lambda one: sorted(map(sorted, one)))
+        told = [
+            (word, number, 1 << place)
+            for number, sets in enumerate(ordered)
+            for place, words in enumerate(sets[:_MOST_SETS])
+            for word in sorted(words)
+        ]
+        text = "".join(f"{word}\n" for word, _, _ in told).encode()
+        owners = b"".join(_OWNER.pack(number, bit) for _, number, bit in told)
+        wholes = b"".join(_WHOLE.pack((1 << min(len(sets), _MOST_SETS)) - 1) for sets in ordered)
+        if self._library.skim_needs(self._skim, text, len(text), owners, wholes, len(ordered)) == _NO_MEMORY:
             raise MemoryError
 
     def skim(self, buffer: bytearray, start: int, own_end: int, end: int, *, base: int, segment: int, ask: Ask) -> int:

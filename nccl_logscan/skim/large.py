@@ -9,7 +9,7 @@ from pathlib import Path
 
 from nccl_logscan.diagnosis.heed import words_heeded
 from nccl_logscan.diagnosis.matcher import Matcher
-from nccl_logscan.events.words import words_of_dialects
+from nccl_logscan.events.words import needs_of_dialects
 from nccl_logscan.lines import Peeler
 from nccl_logscan.records import dataclass
 from nccl_logscan.skim.asking import Asker
@@ -93,8 +93,9 @@ class Large:
         cutter = LineCutter(self._source.name, limits)
         for _, line in zip(range(_PRIMING), cutter.feed(head[:_PRIMING_BYTES]), strict=False):
             peeler.peel(line)
-        words = frozenset({*words_of_dialects(), *matcher.words, *words_heeded(listening("log.text"))})
-        return Asker(self._source.name, peeler.twin(), matcher, listening, words)
+        heeded = ((frozenset({word}),) for word in words_heeded(listening("log.text")))
+        needs = frozenset({*needs_of_dialects(), *matcher.needs_for("log.text"), *heeded})
+        return Asker(self._source.name, peeler.twin(), matcher, listening, needs)
 
     def _all_lines(self, blocks: Iterable[bytes], limits: Limits) -> Iterator[RawLine]:
         cutter = LineCutter(self._source.name, limits)

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 
 from ahocorasick_rs import AhoCorasick
 
+from nccl_logscan.events.words import Needs
 from nccl_logscan.records import dataclass, field, replace
 from nccl_logscan.skim.told import (
     AROUND,
@@ -81,6 +82,8 @@ class PlainSkimmer:
         self._classes: dict[Key, _Class] = {}
         self._groups_seen: set[bytes] = set()
         self._words: AhoCorasick | None = None
+        self._needs: list[Needs] = []
+        self._owners: list[set[int]] = []
         self._met: set[bytes] = set()
         self._prefixes: dict[bytes, Answer] = {}
         self._prefix_lengths: list[int] = []
@@ -88,9 +91,15 @@ class PlainSkimmer:
         self._held = 0
         self._begin(0)
 
-    def learn_words(self, words: Collection[str]) -> None:
+    def learn_needs(self, needs: Collection[Needs]) -> None:
         """See `Skimmer`."""
-        self._words = AhoCorasick(sorted(words), store_patterns=False)
+        self._needs = list(needs)
+        owners: dict[str, set[int]] = {}
+        for number, sets in enumerate(self._needs):
+            for word in sets[0]:
+                owners.setdefault(word, set()).add(number)
+        self._owners = list(owners.values())
+        self._words = AhoCorasick(list(owners), store_patterns=False)
 
     @property
     def held(self) -> int:
@@ -200,7 +209,7 @@ class PlainSkimmer:
         length = next(lengths, None)
         if length is None or shape[length : length + 1] in {b"", b" "} or (not length and not _is_bare(part)):
             return None
-        if self._has_word(part[_behind(part, length) :]):
+        if self._may_mean(part[_behind(part, length) :]):
             return None
         known = self._prefixes[shape[:length]]
         if len(self._met) >= _MOST_MET:
@@ -208,10 +217,13 @@ class PlainSkimmer:
         self._met.add(shape)
         return Answer(folds=True, tally=known.tally, sayer=known.sayer, of_sayer=known.of_sayer, plain=True)
 
-    def _has_word(self, text: bytes) -> bool:
+    def _may_mean(self, text: bytes) -> bool:
+        """Return whether a text holds all that one of the needs asks for."""
         assert self._words is not None
-        lowered = text.translate(_ASCII_LOWER).decode("latin-1").encode("utf-8").decode("utf-8")
-        return bool(self._words.find_matches_as_indexes(lowered))
+        lowered = text.translate(_ASCII_LOWER).decode("latin-1")
+        found = {word for word, _, _ in self._words.find_matches_as_indexes(lowered, overlapping=True)}
+        numbers = frozenset().union(*(self._owners[word] for word in found))
+        return any(all(any(word in lowered for word in words) for words in self._needs[number]) for number in numbers)
 
     # --- what becomes of a line ---------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from nccl_logscan.events.words import Needs
 from nccl_logscan.position import Position
 from nccl_logscan.records import dataclass, field
 from nccl_logscan.skim.asking import Asker, Group
@@ -78,10 +79,10 @@ class _Batch:
             self.giants[window.segment] = window.giant
 
 
-def skimmer(words: Collection[str]) -> Skimmer:
+def skimmer(needs: Collection[Needs]) -> Skimmer:
     """Return the fastest skimmer there is."""
     skimming: Skimmer = KernelSkimmer() if library() is not None else PlainSkimmer()
-    skimming.learn_words(words)
+    skimming.learn_needs(needs)
     return skimming
 
 
@@ -102,7 +103,7 @@ class FileRounds:
         try:
             size = os.fstat(descriptor).st_size
             workers = [
-                (skimmer(self._asker.words), FileWindows(descriptor, size, self._name, self._limits))
+                (skimmer(self._asker.needs), FileWindows(descriptor, size, self._name, self._limits))
                 for _ in range(self._threads)
             ]
             segments = -(-size // SEGMENT)
@@ -145,7 +146,7 @@ class StreamRounds:
 
     def __iter__(self) -> Iterator[Round]:
         """Yield the rounds in order."""
-        skimming, batch, size = skimmer(self._asker.words), _Batch(), 0
+        skimming, batch, size = skimmer(self._asker.needs), _Batch(), 0
         done = 0
         for window in self._windows:
             if window.segment // BATCH > done // BATCH and skimming.held > HELD:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import NamedTuple, Protocol
 
+from nccl_logscan.events.words import Needs
 from nccl_logscan.records import dataclass, field
 
 LONGEST = 8_192
@@ -35,7 +36,7 @@ class Answer:
     next one that is `awaited` is read. `once`: the answer is for this line alone, and the next of its shape asks again.
     `plain`: where a progress bar wrote a line over and over, such a part tells nothing but who wrote it.
 
-    `prefix`: lines that hold no word (see `Skimmer`), begin as this shape does up to that byte and whose shapes are not
+    `prefix`: lines that hold not what they need (see `Skimmer`), begin as this shape does up to that byte and whose shapes are not
     known are text without meaning of the same tally and sayer.
     """
 
@@ -105,8 +106,8 @@ class Tale:
 class Skimmer(Protocol):
     """Skims segments one after the other; one thread's."""
 
-    def learn_words(self, words: Collection[str]) -> None:
-        """Learn words (in lower case) of which every line that may have a meaning holds one."""
+    def learn_needs(self, needs: Collection[Needs]) -> None:
+        """Learn what a line needs to have a meaning: of each set of one of `needs` a word, in lower case."""
 
     def skim(self, buffer: bytearray, start: int, own_end: int, end: int, *, base: int, segment: int, ask: Ask) -> int:
         """Skim the lines that start in `buffer[start:own_end]`; return how many these are.
