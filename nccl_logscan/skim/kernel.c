@@ -36,6 +36,7 @@ enum {
     BARE = 128                        /* bytes of a line in which a prefix of doubtful kind shows itself */
 };
 
+enum { INTERFACE = 1 };               /* as in skim/kernel.py; another one for every change that Python sees */
 enum { NO_MEMORY = -1, DONE = 0, ASKS = 1 };
 enum { KEEP = 0, FOLD = 1 };
 enum { READ = 1, AROUND_ONE = 2, FIRST = 4, LAST = 8, CENTRE = 16, FIRST_OF_GROUP = 32 };
@@ -884,6 +885,8 @@ static void look_back(struct skim *skim, uint64_t lead) {
 }
 
 /* --- what Python calls ---------------------------------------------------------------------------------- */
+
+uint32_t skim_version(void) { return INTERFACE; }
 
 struct skim *skim_new(uint64_t seed, int32_t may_be_wide) {
     struct skim *skim = calloc(1, sizeof *skim);

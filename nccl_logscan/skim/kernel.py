@@ -13,6 +13,8 @@ from nccl_logscan.events.words import Needs
 from nccl_logscan.skim.told import NO_PREFIX, Answer, Ask, Key, Tale, Told
 
 LIBRARY = Path(__file__).with_name("kernel.lib")
+INTERFACE = 1
+"""What `skim_version` returns: another number whenever functions, structures or what they mean change."""
 
 _NO_MEMORY, _ASKS = -1, 1
 _READ, _FIRST, _LAST, _CENTRE, _FIRST_OF_GROUP = 1, 4, 8, 16, 32
@@ -36,12 +38,15 @@ class _Question(ctypes.Structure):
 
 @cache
 def library() -> ctypes.CDLL | None:
-    """Return the library; None where the wheel was built without a C compiler, or for another machine."""
+    """Return the library; None where it was built without a C compiler, for another machine or from another source."""
     if os.environ.get("NCCL_LOGSCAN_KERNEL") == "off":
         return None
     try:
         loaded = ctypes.CDLL(str(LIBRARY))
-    except OSError:
+        version = loaded.skim_version()
+    except (OSError, AttributeError):
+        return None
+    if version != INTERFACE:
         return None
     skim, size = ctypes.c_void_p, ctypes.c_uint64
     loaded.skim_new.argtypes, loaded.skim_new.restype = (size, ctypes.c_int32), skim
