@@ -171,6 +171,10 @@ class Matcher:
             number_wise = self._number_wise[event.kind] = NumberWise(self._wordings_for(event.kind))
         return number_wise.may_match(event.message[:MESSAGE_LIMIT])
 
+    def says(self, event: Event) -> object:
+        """Return what rules take an event for, to compare it with that of another event."""
+        return [(hit.rule.id, dict(hit.captures)) for hit in self._judged(event)[0]]
+
     def asks_for_any(self, kind: str) -> bool:
         """Return whether some rule asks for any event of a kind behind another event."""
         return any(near.pattern is None for near in self._conditions_on(kind))

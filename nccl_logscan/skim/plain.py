@@ -16,6 +16,7 @@ from nccl_logscan.skim.told import (
     LONGEST,
     MOST_CLASSES,
     MOST_SHAPES,
+    MOST_UNREAD,
     NO_PREFIX,
     Answer,
     Ask,
@@ -305,7 +306,7 @@ class PlainSkimmer:
     def _class(self, key: Key, firsts: int, lasts: int) -> _Class | None:
         class_ = self._classes.get(key)
         if class_ is None:
-            if len(self._classes) >= MOST_CLASSES:
+            if len(self._classes) >= (MOST_CLASSES if firsts else MOST_UNREAD):
                 self._tale.overflowed = True
                 return None
             class_ = self._classes[key] = _Class(firsts, lasts)
