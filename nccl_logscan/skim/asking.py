@@ -6,7 +6,7 @@ it, and after whatever other lines, gets the same. So segments can be skimmed at
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import count
 from typing import NamedTuple
 
@@ -58,6 +58,13 @@ class Group(NamedTuple):
     of_transport: int = 0
 
 
+class Names(NamedTuple):
+    """What numbers stand for: of a group kind and shape, and what its classes have in common; of a tally the kind."""
+
+    groups: Sequence[tuple[int, tuple[str, bytes], Group]]
+    tallies: Sequence[tuple[int, str]]
+
+
 class _Reading(NamedTuple):
     """A line, read by itself: its event, if it gives one, and how many lines that follow may belong to it (`reach`).
 
@@ -106,6 +113,7 @@ class Asker:
         listening: Callable[[str], Iterable[object]],
         needs: Collection[Needs],
     ) -> None:
+        self.name = name
         self.needs = needs
         self._at = Position(name, 1, 0)
         self._peeler = peeler
@@ -128,6 +136,16 @@ class Asker:
             self._known.clear()
         answer = self._known[shape] = self._answer(line.removesuffix(b"\r").decode("utf-8", "replace"), shape)
         return replace(answer, once=True)
+
+    def names(self) -> Names:
+        """Return what the numbers in answers stand for, so that another process can understand a tale."""
+        groups = [(number, what, self.groups[number]) for what, number in self._group_numbers.items()]
+        return Names(groups, [(number, kind) for kind, number in self._tally_numbers.items()])
+
+    def adopted(self, names: Names) -> tuple[dict[int, int], dict[int, int]]:
+        """Return our numbers for those of another process: of groups, and of tallies."""
+        groups = {number: self._group(what, group) for number, what, group in names.groups}
+        return groups, {number: self._tally(kind) for number, kind in names.tallies}
 
     def _answer(self, text: str, shape: bytes) -> Answer:
         reading = self._read(text)

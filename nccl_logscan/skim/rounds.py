@@ -6,20 +6,16 @@ segments of a batch side by side; which one skims which changes nothing.
 
 from __future__ import annotations
 
-import os
-import threading
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from nccl_logscan.events.words import Needs
 from nccl_logscan.position import Position
-from nccl_logscan.records import dataclass, field
+from nccl_logscan.records import dataclass, replace
 from nccl_logscan.skim.asking import Asker, Group
-from nccl_logscan.skim.kernel import KernelSkimmer, library
-from nccl_logscan.skim.plain import PlainSkimmer
-from nccl_logscan.skim.told import AROUND, Key, Skimmer, Told
-from nccl_logscan.skim.windows import SEGMENT, FileWindows, Window, stream_windows
+from nccl_logscan.skim.crew import Batch, Crew, skimmed, skimmer
+from nccl_logscan.skim.told import AROUND, Key, Tale, Told
+from nccl_logscan.skim.windows import SEGMENT, stream_windows
 from nccl_logscan.sources.limits import Limits
 from nccl_logscan.sources.raw import RawLine
 from nccl_logscan.sources.text import LineCutter
@@ -64,76 +60,27 @@ class Round:
     overflowed: bool
 
 
-@dataclass(slots=True)
-class _Batch:
-    """What is known of the segments of a round."""
-
-    line_counts: dict[int, int] = field(default_factory=dict)
-    giants: dict[int, RawLine] = field(default_factory=dict)
-    failures: list[BaseException] = field(default_factory=list)
-
-    def note(self, window: Window, lines: int) -> None:
-        """Take in a segment that was skimmed."""
-        self.line_counts[window.segment] = lines + (window.giant is not None)
-        if window.giant is not None:
-            self.giants[window.segment] = window.giant
-
-
-def skimmer(needs: Collection[Needs]) -> Skimmer:
-    """Return the fastest skimmer there is."""
-    skimming: Skimmer = KernelSkimmer() if library() is not None else PlainSkimmer()
-    skimming.learn_needs(needs)
-    return skimming
-
-
 class FileRounds:
-    """The rounds of a plain file. Raises OSError while iterated where it cannot be read."""
+    """The rounds of a plain file, whoever skims it. Raises OSError while iterated where it cannot be read."""
 
-    def __init__(self, path: str | os.PathLike[str], name: str, limits: Limits, asker: Asker, threads: int) -> None:
-        self._path = path
+    def __init__(self, crew: Crew, name: str, limits: Limits, asker: Asker) -> None:
+        self._crew = crew
         self._merging = _Merging(name, limits, asker)
-        self._name = name
-        self._limits = limits
-        self._asker = asker
-        self._threads = max(1, threads)
 
     def __iter__(self) -> Iterator[Round]:
-        """Yield the rounds in order."""
-        descriptor = os.open(self._path, os.O_RDONLY)
-        try:
-            size = os.fstat(descriptor).st_size
-            workers = [
-                (skimmer(self._asker.needs), FileWindows(descriptor, size, self._name, self._limits))
-                for _ in range(self._threads)
-            ]
-            segments = -(-size // SEGMENT)
-            batch = _Batch()
-            for first in range(0, segments, BATCH):
-                end = min(segments, first + BATCH)
-                self._skim(workers, iter(range(first, end)), batch)
-                if end == segments or sum(skimming.held for skimming, _ in workers) > HELD:
-                    yield self._merging.round([skimming for skimming, _ in workers], batch, min(size, end * SEGMENT))
-                    batch = _Batch()
-        finally:
-            os.close(descriptor)
-
-    def _skim(self, workers: list[tuple[Skimmer, FileWindows]], segments: Iterator[int], batch: _Batch) -> None:
-        def work(skimming: Skimmer, windows: FileWindows) -> None:
-            try:
-                for segment in segments:  # one iterator for all: each takes the next
-                    window = windows.read(segment)
-                    batch.note(window, _skimmed(skimming, window, self._asker))
-            except BaseException as error:  # noqa: BLE001 - raised again by whoever waits
-                batch.failures.append(error)
-
-        threads = [threading.Thread(target=work, args=worker) for worker in workers[1:]]
-        for thread in threads:
-            thread.start()
-        work(*workers[0])
-        for thread in threads:
-            thread.join()
-        if batch.failures:
-            raise batch.failures[0]
+        """Yield the rounds in order. Where one ends depends on its lines, not on how many have skimmed them."""
+        crew, merging = self._crew, self._merging
+        segments = -(-crew.size // SEGMENT)
+        batch, carried, weight = Batch(), Tale(), 0
+        for first in range(0, segments, BATCH):
+            end = min(segments, first + BATCH)
+            crew.skim(range(first, end), batch)
+            if end < segments and weight + crew.held > HELD:
+                # Each of a crew holds first lines of a class: only without those it is known how much there is to read.
+                carried, weight = merging.reduced([carried, *crew.tell()], batch)
+            if end == segments or weight > HELD:
+                yield merging.round([carried, *crew.tell()], batch, min(crew.size, end * SEGMENT))
+                batch, carried, weight = Batch(), Tale(), 0
 
 
 class StreamRounds:
@@ -146,28 +93,16 @@ class StreamRounds:
 
     def __iter__(self) -> Iterator[Round]:
         """Yield the rounds in order."""
-        skimming, batch, size = skimmer(self._asker.needs), _Batch(), 0
+        skimming, batch, size = skimmer(self._asker.needs), Batch(), 0
         done = 0
         for window in self._windows:
             if window.segment // BATCH > done // BATCH and skimming.held > HELD:
-                yield self._merging.round([skimming], batch, size)
-                batch = _Batch()
+                yield self._merging.round([skimming.tell()], batch, size)
+                batch = Batch()
             done = window.segment
-            batch.note(window, _skimmed(skimming, window, self._asker))
+            batch.note(window, skimmed(skimming, window, self._asker))
             size = window.base + window.end
-        yield self._merging.round([skimming], batch, size)
-
-
-def _skimmed(skimming: Skimmer, window: Window, ask: Asker) -> int:
-    return skimming.skim(
-        window.buffer,
-        window.start,
-        window.own_end,
-        window.end,
-        base=window.base,
-        segment=window.segment,
-        ask=ask,
-    )
+        yield self._merging.round([skimming.tell()], batch, size)
 
 
 class _Merging:
@@ -180,56 +115,51 @@ class _Merging:
         self._tallies = asker.tallies
         self._lines = 0
 
-    def round(self, skimmers: Iterable[Skimmer], batch: _Batch, size: int) -> Round:
-        """Return the round that skimmers have skimmed."""
-        first_lines = {}
-        begun = self._lines
-        for segment in sorted(batch.line_counts):
-            first_lines[segment] = self._lines + 1
-            self._lines += batch.line_counts[segment]
-        told: list[Told] = []
-        counts: Counter[Key] = Counter()
-        tally_counts: Counter[int] = Counter()
-        overflowed = False
-        for skimming in skimmers:
-            tale = skimming.tell()
-            told.extend(tale.lines)
-            counts.update(tale.counts)
-            tally_counts.update(tale.tallies)
-            overflowed = overflowed or tale.overflowed
+    def reduced(self, tales: Sequence[Tale], batch: Batch) -> tuple[Tale, int]:
+        """Return one tale in the place of those of a round's first segments: of a class no more lines than are read.
+
+        And how many bytes there are to read, without the last lines of classes, which few skimmers count among those
+        that they hold.
+        """
+        whole = _joined(tales)
+        sifted = _sifted(whole.lines, self._groups, self._first_lines(batch))
+        shown = [sifted.around[number] for number in _beside(sifted.centres).intersection(sifted.around)]
+        held = {line.offset: len(line.text) for line in sifted.kept if not line.is_last}
+        return replace(whole, lines=[*sifted.kept, *shown]), sum(held.values())
+
+    def round(self, tales: Sequence[Tale], batch: Batch, size: int) -> Round:
+        """Return the round of which these are the tales."""
+        first_lines = self._first_lines(batch)
+        line_count = sum(batch.line_counts.values())
+        self._lines += line_count
+        whole = _joined(tales)
         cutter = LineCutter(self._name, self._limits)
         return Round(
-            self._in_order(told, batch, first_lines, cutter),
+            self._in_order(whole.lines, batch, first_lines, cutter),
             cutter,
-            counts,
-            tally_counts,
+            whole.counts,
+            whole.tallies,
             self._groups,
             self._tallies,
-            self._lines - begun,
+            line_count,
             size,
-            overflowed,
+            whole.overflowed,
         )
 
+    def _first_lines(self, batch: Batch) -> dict[int, int]:
+        first_lines, lines = {}, self._lines
+        for segment in sorted(batch.line_counts):
+            first_lines[segment] = lines + 1
+            lines += batch.line_counts[segment]
+        return first_lines
+
     def _in_order(
-        self, told: list[Told], batch: _Batch, first_lines: Mapping[int, int], cutter: LineCutter
+        self, told: list[Told], batch: Batch, first_lines: Mapping[int, int], cutter: LineCutter
     ) -> Iterator[Passing]:
-        read: dict[int, Told] = {}
-        around: dict[int, Told] = {}
-        centres: set[int] = set()
-        chosen = _chosen(told, self._groups, first_lines)
-        for place, line in enumerate(told):
-            number = first_lines[line.segment] + line.line
-            is_of_class = line.is_first or line.is_last or line.is_first_of_group
-            if line.is_read and (place in chosen or not is_of_class):
-                known = read.get(number)
-                read[number] = line if known is None or known.counted is None else known
-                if line.is_centre:
-                    centres.add(number)
-            else:
-                around[number] = line
+        sifted = _sifted(told, self._groups, first_lines)
+        read, around = sifted.read, sifted.around
         giants = {first_lines[segment] + batch.line_counts[segment] - 1: line for segment, line in batch.giants.items()}
-        wanted = {number + way for number in centres for way in range(-AROUND, AROUND + 1)}
-        shown = {number for number in wanted.intersection(around) if number not in read}
+        shown = {number for number in _beside(sifted.centres).intersection(around) if number not in read}
         for number in sorted({*read, *shown, *giants}):
             giant = giants.get(number)
             if giant is not None:
@@ -240,6 +170,50 @@ class _Merging:
             line = read.get(number) or around[number]
             raw = cutter.line_at(Position(self._name, number, line.offset), line.text)
             yield Passing(raw, number in read, line.counted, line.tally)
+
+
+def _joined(tales: Sequence[Tale]) -> Tale:
+    lines: list[Told] = []
+    counts: Counter[Key] = Counter()
+    tallies: Counter[int] = Counter()
+    for tale in tales:
+        lines.extend(tale.lines)
+        counts.update(tale.counts)
+        tallies.update(tale.tallies)
+    return Tale(lines, counts, tallies, any(tale.overflowed for tale in tales))
+
+
+class _Sifted(NamedTuple):
+    """Told lines by what becomes of them: those `kept`, some more than once; of each number the one that is read; by
+    number others, which may stand around one; and the numbers of those that they stand around.
+    """
+
+    kept: list[Told]
+    read: dict[int, Told]
+    around: dict[int, Told]
+    centres: set[int]
+
+
+def _sifted(told: list[Told], groups: Mapping[int, Group], first_lines: Mapping[int, int]) -> _Sifted:
+    sifted = _Sifted([], {}, {}, set())
+    kept, read, around, centres = sifted
+    chosen = _chosen(told, groups, first_lines)
+    for place, line in enumerate(told):
+        number = first_lines[line.segment] + line.line
+        is_of_class = line.is_first or line.is_last or line.is_first_of_group
+        if line.is_read and (place in chosen or not is_of_class):
+            kept.append(line)
+            known = read.get(number)
+            read[number] = line if known is None or known.counted is None else known
+            if line.is_centre:
+                centres.add(number)
+        else:
+            around[number] = line
+    return sifted
+
+
+def _beside(centres: Iterable[int]) -> set[int]:
+    return {number + way for number in centres for way in range(-AROUND, AROUND + 1)}
 
 
 def _chosen(told: list[Told], groups: Mapping[int, Group], first_lines: Mapping[int, int]) -> set[int]:
