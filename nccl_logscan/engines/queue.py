@@ -16,6 +16,7 @@ from nccl_logscan.engines import worker
 from nccl_logscan.engines.cluster import Cluster, Node
 from nccl_logscan.engines.shards import Failed, File, Shard, Telling, Work
 from nccl_logscan.engines.worker import Worker
+from nccl_logscan.errors import InputError
 from nccl_logscan.records import dataclass, field
 
 PATIENCE = 120.0
@@ -88,6 +89,16 @@ class Queue:
         options = {"num_cpus": 1 if cluster.is_own else 0, "max_retries": _TRIES_OF_RAY}
         self._read = self._ray.remote(**options)(worker.read_shards)
         self._list = self._ray.remote(**options)(worker.list_files)
+
+    def must_understand(self) -> None:
+        """Raise InputError where the cluster's workers are not this program."""
+        ref = self._submit(self._ray.remote(num_cpus=0)(worker.greet), None)
+        problem, reason, _ = self._outcome(ref, None)
+        if problem or reason:
+            raise InputError(
+                f"the workers of the Ray cluster cannot read logs: {problem or reason}",
+                hint=f"install nccl-logscan {self._work.version} for the Python that runs Ray on every node",
+            )
 
     def plan(self, shards: Iterable[tuple[Shard, tuple[Node, ...]]]) -> None:
         """Submit shards, now or soon; each with the nodes that have its file, the first to be asked first."""

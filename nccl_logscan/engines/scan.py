@@ -51,6 +51,8 @@ def scan_on_ray(
         connected(address, workers) as cluster,
         closing(Queue(cluster, _work(rulebook, options.limits), patience)) as queue,
     ):
+        if not cluster.is_own and sources:
+            queue.must_understand()
         ahead = [*_large_ones(sources, options.skimming.large)]
         if on_every_node is not None:
             found = found_on_nodes(queue, cluster.nodes(), on_every_node, options.limits)

@@ -93,12 +93,17 @@ def read_shards(work: tuple[Any, ...], shards: Sequence[tuple[Any, ...]]) -> lis
     """Read shards for a scan elsewhere; plain tuples in and out. Never raises."""
     wanted = Work(*work)
     if (problem := _other_program(wanted)) is not None:
-        return [("failed", (problem, False))] * len(shards)
+        return [("failed", (problem, True))] * len(shards)
     worker = _workers.get(wanted.scan)
     if worker is None:
         _workers.clear()
         worker = _workers[wanted.scan] = Worker(wanted)
     return [_plain(worker.read(Shard(File(*file), *rest))) for file, *rest in shards]
+
+
+def greet(work: tuple[Any, ...]) -> str | None:
+    """Return why this process cannot read for a scan elsewhere; None if it can."""
+    return _other_program(Work(*work))
 
 
 def _plain(told: tuple[Any, ...] | bytes | Failed) -> tuple[str, Any]:
