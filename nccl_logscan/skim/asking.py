@@ -153,7 +153,8 @@ class Asker:
         """Some rule may take the line. Where its numbers change nothing of that, each sayer is read and counted."""
         runs, said = self._runs(text, reading), self._matcher.says(event)
         heed = heed_of(self._listening(event.kind), event)
-        if runs is None or heed > Heed.WORDS or self._matcher.watches(event) or self._matcher.awaits(event):
+        is_asked_for = self._matcher.watches(event) and not self._matcher.asks_for_any(event.kind)
+        if runs is None or heed > Heed.WORDS or is_asked_for or self._matcher.awaits(event):
             return self._each_text(text, shape, reading) if event.kind in REPEATABLE else _KEEP
         span = _span(text, event.message)
         if self._probed(text, span, lambda other: other is None or self._matcher.says(other) != said):

@@ -38,6 +38,7 @@ enum {
 };
 
 enum { INTERFACE = 1 };               /* as in skim/kernel.py; another one for every change that Python sees */
+#define START 0x02                    /* stands in a word for the start of what was said */
 #define TELLS 0x80000000u             /* of a state: words end in it */
 
 enum { NO_MEMORY = -1, DONE = 0, ASKS = 1 };
@@ -696,7 +697,7 @@ static int remember(struct skim *skim, const struct answer *answer) {
 
 /* Whether a text holds all that one of the needs asks for. */
 static bool may_mean(struct skim *skim, const uint8_t *text, size_t length) {
-    uint32_t state = 0;
+    uint32_t state = skim->states[skim->letters[START]] & ~TELLS;
     skim->epoch++;
     for (size_t at = 0; at < length; at++) {
         uint32_t next = skim->states[(size_t)state * skim->letter_count + skim->letters[text[at]]];

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 
 from ahocorasick_rs import AhoCorasick
 
-from nccl_logscan.events.words import Needs
+from nccl_logscan.events.words import START, Needs
 from nccl_logscan.records import dataclass, field, replace
 from nccl_logscan.skim.told import (
     AROUND,
@@ -221,7 +221,7 @@ class PlainSkimmer:
     def _may_mean(self, text: bytes) -> bool:
         """Return whether a text holds all that one of the needs asks for."""
         assert self._words is not None
-        lowered = text.translate(_ASCII_LOWER).decode("latin-1")
+        lowered = START + text.translate(_ASCII_LOWER).decode("latin-1")
         found = {word for word, _, _ in self._words.find_matches_as_indexes(lowered, overlapping=True)}
         numbers = frozenset().union(*(self._owners[word] for word in found))
         return any(all(any(word in lowered for word in words) for words in self._needs[number]) for number in numbers)
