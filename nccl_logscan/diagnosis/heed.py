@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 
 from nccl_logscan.events.model import Event
 
-BULK_KINDS = frozenset({"log.text", "train.step", "nccl.info", "nccl.channel"})
+BULK_KINDS = frozenset({"log.text", "train.step", "nccl.info", "nccl.channel", "nccl.init", "python.warning"})
 """Kinds of which a log holds thousands of lines that say nothing new."""
 
 

@@ -16,7 +16,7 @@ from nccl_logscan.diagnosis.routes import hop_of
 from nccl_logscan.diagnosis.sayer import key_of
 from nccl_logscan.digits import RUN
 from nccl_logscan.events import Tokeniser
-from nccl_logscan.events.model import Event, NcclChannel, TrainStep
+from nccl_logscan.events.model import Event, NcclChannel, NcclInit, TrainStep
 from nccl_logscan.events.words import Needs
 from nccl_logscan.lines import Peeler
 from nccl_logscan.lines.model import LogLine
@@ -143,11 +143,24 @@ class Asker:
         if event.kind not in BULK_KINDS:
             return self._of_other_kind(text, shape, reading, event)
         if self._matcher.speaks_of(event):
-            return self._each_text(text, shape, reading) if event.kind in REPEATABLE else _KEEP
+            return self._spoken_of(text, shape, reading, event)
         heed = heed_of(self._listening(event.kind), event)
         if heed is Heed.LINE or not self._is_for_any_digits(text, event):
             return _KEEP
         return self._each_text(text, shape, reading) if heed is Heed.TEXT else self._bulk(text, shape, reading, heed)
+
+    def _spoken_of(self, text: str, shape: bytes, reading: _Reading, event: Event) -> Answer:
+        """Some rule may take the line. Where its numbers change nothing of that, each sayer is read and counted."""
+        runs, said = self._runs(text, reading), self._matcher.says(event)
+        heed = heed_of(self._listening(event.kind), event)
+        is_asked_for = self._matcher.watches(event) and not self._matcher.asks_for_any(event.kind)
+        if runs is None or heed > Heed.WORDS or is_asked_for or self._matcher.awaits(event):
+            return self._each_text(text, shape, reading) if event.kind in REPEATABLE else _KEEP
+        span = _span(text, event.message)
+        if self._probed(text, span, lambda other: other is None or self._matcher.says(other) != said):
+            return self._each_text(text, shape, reading) if event.kind in REPEATABLE else _KEEP
+        group = Group(event.kind, firsts=2, lasts=1)
+        return self._said_by(runs, replace(self._in_group(shape, group, runs.of_sayer), around=True))
 
     def _kept(self, text: str, reading: _Reading) -> Answer:
         """A line that others may belong to: of the same sayer, where it is known who that is."""
@@ -179,6 +192,8 @@ class Asker:
             return self._said_by(runs, self._steps(text, shape, runs, event, heed))
         if isinstance(event, NcclChannel):
             return self._said_by(runs, self._channels(text, shape, runs, event))
+        if isinstance(event, NcclInit):
+            return self._set_ups(text, shape, runs, event)
         if heed is Heed.WORDS:
             group = Group(event.kind, firsts=1, lasts=0)
             return self._said_by(runs, self._in_group(shape, group, runs.of_sayer))
@@ -196,6 +211,12 @@ class Asker:
             return steps
         changing = self._probed(text, (0, len(text)), lambda other: _scales(other) != _scales(event))
         return replace(steps, changing=changing & ~runs.outside, plain=False)
+
+    def _set_ups(self, text: str, shape: bytes, runs: _Runs, event: NcclInit) -> Answer:
+        """Of communicators of one size in which a process is the same rank, those that come up first and last."""
+        differs = self._probed(text, _span(text, event.message), lambda other: _nameless(other) != _nameless(event))
+        group = Group(event.kind, firsts=2, lasts=2)
+        return self._in_group(shape, group, runs.of_sayer | differs)
 
     def _channels(self, text: str, shape: bytes, runs: _Runs, event: NcclChannel) -> Answer:
         span = _span(text, event.message)
@@ -338,6 +359,13 @@ def _transport(event: Event | None) -> str | None:
 def _hop(event: Event | None) -> tuple[str, ...] | None:
     hop = hop_of(event.message) if isinstance(event, NcclChannel) else None
     return None if hop is None else hop.groups()
+
+
+def _nameless(event: Event | None) -> Event | None:
+    """A communicator's set-up without what tells it from others of its size."""
+    if not isinstance(event, NcclInit):
+        return None
+    return replace(event, message="", comm=None, comm_id=None, when=None, origin=replace(event.origin, tid=None))
 
 
 def _scales(event: Event | None) -> object:
