@@ -256,7 +256,8 @@ static void look_wide(struct skim *skim, const uint8_t *text, const uint8_t *lim
     while (length < left) {
         uint64_t rest = left - length;
         if (words == WORDS) {
-            odd = 1;
+            const uint8_t *behind = text + length;
+            odd |= *behind != '\n' && !(*behind == '\r' && ends_part(behind, limit));
             break;
         }
         __mmask64 valid = rest >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << rest) - 1;
@@ -600,7 +601,8 @@ static int enter_class(struct skim *skim, struct place *place, const struct answ
         uint64_t now = run_length == SIZE_MAX ? 1 : hashed(skim->seed, skim->key, run_length) | 1;
         if (now != class_->changing) {
             *is_read = true;
-            if (class_->count_here && class_->lasts && put_record(skim, class_->here[(class_->count_here - 1) % class_->lasts], READ, 0))
+            if (class_->count_here && class_->lasts &&
+                put_record(skim, class_->here[(class_->count_here - 1) % class_->lasts], READ, 0))
                 return NO_MEMORY;
         }
         class_->changing = now;
