@@ -92,7 +92,10 @@ def compile_kernel(source: Path, library: Path) -> None:
 
 def _compiler() -> list[str]:
     if named := os.environ.get("CC", "").strip():
-        return shlex.split(named)
+        try:
+            return shlex.split(named)
+        except ValueError as error:
+            raise CompilerError(f"CC is no command: {error}") from error
     found = next(filter(None, map(shutil.which, _COMPILERS)), None)
     if found is None:
         raise CompilerError(f"there is no compiler ({', '.join(_COMPILERS)}; or name one in CC)")
