@@ -208,7 +208,11 @@ class Asker:
 
     def _steps(self, text: str, shape: bytes, runs: _Runs, event: TrainStep, heed: Heed) -> Answer:
         group = Group(event.kind, firsts=_FIRST_STEPS, lasts=_LAST_STEPS)
-        steps = replace(self._in_group(shape, group, runs.of_sayer), watched=self._run_of_step(text, event), plain=True)
+        steps = replace(
+            self._in_group(b"", group, runs.of_sayer),
+            watched=self._run_of_step(text, event),
+            plain=True,
+        )
         if heed is not Heed.CHANGES:
             return steps
         changing = self._probed(text, (0, len(text)), lambda other: _scales(other) != _scales(event))
