@@ -90,13 +90,15 @@ struct question {                     /* the part that waits for an answer */
 struct place { int64_t line; uint64_t start; uint32_t length, counted, tally; bool is_out; };
 struct kept { int64_t line, offset; uint32_t segment, length, room, counted, tally; uint8_t *text; };
 
-struct class_ {
-    uint64_t hash, count, count_here, kept_count, changing;
+struct class_ {                       /* what is told apart by two hashes of its key is taken for one */
+    uint64_t hash, other_hash, count;
+    uint32_t group, firsts, lasts, segment;
+    uint64_t count_here, kept_count, changing;
     uint8_t *key;
     struct place *here;               /* the last lines of this segment, a ring */
     struct kept *kept;                /* the last lines of the segments before, a ring */
     int64_t reading_until;            /* a line of this segment up to which all of the class are read */
-    uint32_t key_length, group, firsts, lasts, segment;
+    uint32_t key_length;
     bool speaks;
 };
 
@@ -108,7 +110,7 @@ struct skim {
     uint64_t seed;
     bool is_wide;
     struct shape *shapes;
-    uint32_t *class_slots;            /* a power of two of them, at least twice as many as there are classes */
+    struct class_slot { uint32_t tag, number; } *class_slots; /* a power of two, at least twice as many as classes */
     size_t class_slot_count;
     struct answer *answers;
     bool *group_seen;
@@ -193,7 +195,9 @@ static inline uint64_t word_at(const uint8_t *text) {
     return word;
 }
 
-static uint64_t hashed(uint64_t seed, const uint8_t *text, size_t length) {
+struct hashes { uint64_t one, other; };
+
+static struct hashes hashed_twice(uint64_t seed, const uint8_t *text, size_t length) {
     const uint64_t first = 0x9E3779B97F4A7C15u, second = 0xD1B54A32D192ED03u;
     uint64_t hash = seed ^ mixed(length ^ first, second), other = hash ^ second;
     for (; length > 32; text += 32, length -= 32) {
@@ -204,8 +208,10 @@ static uint64_t hashed(uint64_t seed, const uint8_t *text, size_t length) {
     memcpy(rest, text, length);
     hash = mixed(word_at(rest) ^ first ^ hash, word_at(rest + 8) ^ second);
     other = mixed(word_at(rest + 16) ^ second ^ other, word_at(rest + 24) ^ first);
-    return mixed(hash ^ first, other ^ second);
+    return (struct hashes){mixed(hash ^ first, other ^ second), mixed(hash + other, second) ^ other};
 }
+
+static uint64_t hashed(uint64_t seed, const uint8_t *text, size_t length) { return hashed_twice(seed, text, length).one; }
 
 /* --- runs ----------------------------------------------------------------------------------------------- */
 
@@ -398,12 +404,12 @@ static int hand_out(struct skim *skim, struct place place, uint32_t flags, uint3
 
 static int more_class_slots(struct skim *skim) {
     size_t count = skim->class_slot_count * 2;
-    uint32_t *slots = calloc(count, sizeof *slots);
+    struct class_slot *slots = calloc(count, sizeof *slots);
     if (!slots) return NO_MEMORY;
     for (size_t n = 0; n < skim->class_count; n++) {
         size_t slot = skim->classes[n].hash & (count - 1);
-        while (slots[slot]) slot = (slot + 1) & (count - 1);
-        slots[slot] = (uint32_t)n + 1;
+        while (slots[slot].number) slot = (slot + 1) & (count - 1);
+        slots[slot] = (struct class_slot){(uint32_t)(skim->classes[n].hash >> 32), (uint32_t)n + 1};
     }
     free(skim->class_slots);
     skim->class_slots = slots;
@@ -413,13 +419,14 @@ static int more_class_slots(struct skim *skim) {
 
 static struct class_ *class_of(struct skim *skim, uint32_t group, const uint8_t *key, size_t key_length, uint32_t firsts,
                                uint32_t lasts) {
-    uint64_t hash = hashed(skim->seed ^ group, key, key_length);
+    struct hashes hashes = hashed_twice(skim->seed ^ group, key, key_length);
+    uint64_t hash = hashes.one;
+    uint32_t tag = (uint32_t)(hash >> 32);
     size_t slot = hash & (skim->class_slot_count - 1);
-    for (; skim->class_slots[slot]; slot = (slot + 1) & (skim->class_slot_count - 1)) {
-        struct class_ *known = &skim->classes[skim->class_slots[slot] - 1];
-        if (known->hash == hash && known->group == group && known->key_length == key_length &&
-            memcmp(known->key, key, key_length) == 0)
-            return known;
+    for (; skim->class_slots[slot].number; slot = (slot + 1) & (skim->class_slot_count - 1)) {
+        if (skim->class_slots[slot].tag != tag) continue;
+        struct class_ *known = &skim->classes[skim->class_slots[slot].number - 1];
+        if (known->hash == hash && known->other_hash == hashes.other && known->group == group) return known;
     }
     /* Classes of which no line is read leave room for the others. */
     if (skim->class_count >= (firsts ? MOST_CLASSES : MOST_UNREAD)) {
@@ -429,7 +436,7 @@ static struct class_ *class_of(struct skim *skim, uint32_t group, const uint8_t 
     if (2 * (skim->class_count + 1) > skim->class_slot_count) {
         if (more_class_slots(skim)) return NULL;
         slot = hash & (skim->class_slot_count - 1);
-        while (skim->class_slots[slot]) slot = (slot + 1) & (skim->class_slot_count - 1);
+        while (skim->class_slots[slot].number) slot = (slot + 1) & (skim->class_slot_count - 1);
     }
     if (skim->class_count == skim->class_room) {
         size_t room = skim->class_room ? skim->class_room * 2 : 256;
@@ -438,7 +445,7 @@ static struct class_ *class_of(struct skim *skim, uint32_t group, const uint8_t 
         skim->classes = classes;
         skim->class_room = room;
     }
-    struct class_ new = {.hash = hash, .group = group, .key_length = (uint32_t)key_length, .firsts = firsts,
+    struct class_ new = {.hash = hash, .other_hash = hashes.other, .group = group, .key_length = (uint32_t)key_length, .firsts = firsts,
                          .lasts = lasts, .reading_until = -1, .segment = ~(uint32_t)0};
     new.key = malloc(key_length + 1);
     if (lasts) {
@@ -453,7 +460,7 @@ static struct class_ *class_of(struct skim *skim, uint32_t group, const uint8_t 
     }
     memcpy(new.key, key, key_length);
     skim->classes[skim->class_count++] = new;
-    skim->class_slots[slot] = (uint32_t)skim->class_count;
+    skim->class_slots[slot] = (struct class_slot){tag, (uint32_t)skim->class_count};
     return &skim->classes[skim->class_count - 1];
 }
 
@@ -595,7 +602,7 @@ static int enter_class(struct skim *skim, struct place *place, const struct answ
         *is_read = true;              /* it is not counted, since it is read */
         return DONE;
     }
-    if (touch(skim, class_)) return NO_MEMORY;
+    if ((class_->lasts || answer->changing) && touch(skim, class_)) return NO_MEMORY;
     uint32_t number = (uint32_t)(class_ - skim->classes) + 1;
     place->counted = number;
     if (answer->changing) {
