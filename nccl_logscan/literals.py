@@ -28,7 +28,6 @@ _FOLDED_TO_ASCII = frozenset("\u0130\u0131\u017f\u212a")
 _FOLDING_GROUP = re.compile(r"\(\?[a-zA-Z]*i")
 
 
-
 class _OneOf(NamedTuple):
     """What one of several alternatives contains, and how each of them begins; empty: one begins with no literal."""
 
@@ -37,7 +36,6 @@ class _OneOf(NamedTuple):
 
 
 _Piece = str | frozenset[str] | _OneOf | None
-
 
 
 def lowers_well(text: str) -> bool:

@@ -46,7 +46,7 @@ from nccl_logscan.records import dataclass, field, replace
 from nccl_logscan.report.redact import holds_no_secret
 from nccl_logscan.rulebook.load import builtin_rulebook
 from nccl_logscan.rulebook.rule import Rulebook
-from nccl_logscan.skim.asking import NO_KIND, REPEATABLE
+from nccl_logscan.skim.asking import NO_KIND, REPEATABLE, Askers
 from nccl_logscan.skim.channels import UnreadChannels
 from nccl_logscan.skim.large import Large, Skimming
 from nccl_logscan.skim.rounds import Round
@@ -343,6 +343,7 @@ class Run:
         self.order = 0
         self.last_sign = 0
         self.last = self.attempts.last
+        self._askers = Askers(self.matcher, self.listeners)
         self._listeners: dict[str, tuple[Callable[[Event, Site], None], ...]] = {}
         self.turn_to(self.attempts.last)
 
@@ -361,7 +362,7 @@ class Run:
         if large is None:
             reading.take(source.lines(), None if progress is None else partial(progress, source))
         else:
-            for part in large.rounds(self.matcher, self.listeners):
+            for part in large.rounds(self._askers):
                 if isinstance(part, Round):
                     large.count(part, reading.take_round(part))
                 else:

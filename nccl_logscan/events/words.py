@@ -40,7 +40,8 @@ _WITHOUT_GATES = frozenset(
         # torchrun
         "root cause", "failures:", "failed (exitcode", "torch", "signal sig",
         # process groups and stores
-        "ollective", "arrier", "across ranks", "best knowledge", "snapshot of", "loss", "taking the entire process down", "socket", "store",
+        "ollective", "arrier", "across ranks", "best knowledge", "snapshot of", "loss", "socket", "store",
+        "taking the entire process down",
         # tracebacks, exceptions and warnings
         "traceback", "exception", "error", "interrupt", "systemexit", "timeout", "killed", "expired", "exit", 'file "',
         "what():", "terminate called", "ray::", "-- process ", "warning: ", "during handling",

@@ -6,23 +6,23 @@ it, and after whatever other lines, gets the same. So segments can be skimmed at
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable
 from itertools import count
 from typing import NamedTuple
 
-from nccl_logscan.diagnosis.heed import BULK_KINDS, Heed, heed_of
+from nccl_logscan.diagnosis.heed import BULK_KINDS, Heed, heed_of, words_heeded
 from nccl_logscan.diagnosis.matcher import Matcher
 from nccl_logscan.diagnosis.routes import hop_of
 from nccl_logscan.diagnosis.sayer import key_of
 from nccl_logscan.digits import RUN
 from nccl_logscan.events import Tokeniser
 from nccl_logscan.events.model import Event, NcclChannel, NcclInit, TrainStep
-from nccl_logscan.events.words import Needs
+from nccl_logscan.events.words import Needs, needs_of_dialects
 from nccl_logscan.lines import Peeler
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.position import NOBODY, Origin, Position
 from nccl_logscan.records import replace
-from nccl_logscan.skim.told import ALL_RUNS, Answer
+from nccl_logscan.skim.told import ALL_RUNS, Answer, Skimmer
 from nccl_logscan.sources.raw import RawLine
 
 NO_KIND = ""
@@ -33,6 +33,7 @@ process included, says nothing new, and to rules only that it came once more."""
 
 _PROBED = 24
 _MEMO = 16_384
+_ASKERS = 64
 _FIRST_STEPS = 4
 _LAST_STEPS = 24
 _PREFIXED = frozenset("0123456789abcdefABCDEF")
@@ -92,7 +93,7 @@ class _Runs(NamedTuple):
 
 
 class Asker:
-    """Answers for one source. `peeler` has peeled the source's first lines.
+    """Answers for sources that begin alike: `peeler` has peeled the first lines of one.
 
     `listening` gives those who listen to a kind of event; `needs` is what a line
     needs to be more than text without meaning; `groups` are the groups given out, `tallies` the kinds.
@@ -100,14 +101,15 @@ class Asker:
 
     def __init__(
         self,
-        name: str,
         peeler: Peeler,
         matcher: Matcher,
         listening: Callable[[str], Iterable[object]],
         needs: Collection[Needs],
     ) -> None:
         self.needs = needs
-        self._at = Position(name, 1, 0)
+        self.skimmers: list[Skimmer] = []
+        """Those that have asked: they know the answers."""
+        self._at = Position("", 1, 0)
         self._peeler = peeler
         self._matcher = matcher
         self._listening = listening
@@ -209,7 +211,11 @@ class Asker:
 
     def _steps(self, text: str, shape: bytes, runs: _Runs, event: TrainStep, heed: Heed) -> Answer:
         group = Group(event.kind, firsts=_FIRST_STEPS, lasts=_LAST_STEPS)
-        steps = replace(self._in_group(shape, group, runs.of_sayer), watched=self._run_of_step(text, event), plain=True)
+        steps = replace(
+            self._in_group(b"", group, runs.of_sayer),
+            watched=self._run_of_step(text, event),
+            plain=True,
+        )
         if heed is not Heed.CHANGES:
             return steps
         changing = self._probed(text, (0, len(text)), lambda other: _scales(other) != _scales(event))
@@ -327,6 +333,31 @@ class Asker:
                 if any(isinstance(other, TrainStep) and other.step != event.step for other in others):
                     return number
         return -1
+
+
+class Askers:
+    """The askers of a scan: one for each way in which sources begin; `listening` gives who listens to a kind."""
+
+    def __init__(self, matcher: Matcher, listening: Callable[[str], Iterable[object]]) -> None:
+        self._matcher = matcher
+        self._listening = listening
+        self._by_belief: dict[Hashable, Asker] = {}
+        self._needs: frozenset[Needs] | None = None
+
+    def of(self, peeler: Peeler) -> Asker:
+        """Return the asker for a source of which a peeler has peeled the first lines."""
+        asker = self._by_belief.get(peeler.believes)
+        if asker is None:
+            asker = Asker(peeler.twin(), self._matcher, self._listening, self._all_needs())
+            if len(self._by_belief) < _ASKERS:
+                self._by_belief[peeler.believes] = asker
+        return asker
+
+    def _all_needs(self) -> frozenset[Needs]:
+        if self._needs is None:
+            heeded = ((frozenset({word}),) for word in words_heeded(self._listening("log.text")))
+            self._needs = frozenset({*needs_of_dialects(), *self._matcher.needs_for("log.text"), *heeded})
+        return self._needs
 
 
 def _span(text: str, message: str) -> tuple[int, int]:

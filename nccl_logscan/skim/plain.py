@@ -201,7 +201,7 @@ class PlainSkimmer:
             self._prefixes.setdefault(prefix, answer)
 
     def _of_prose(self, part: bytes, shape: bytes) -> Answer | None:
-        """Answer for a part of an unknown shape that holds no word: as its prefix is, unless the shape was met before."""
+        """Answer for a part of an unknown shape that holds no word: as its prefix is, unless met before."""
         if self._words is None or shape in self._met:
             return None
         lengths = (
@@ -381,7 +381,7 @@ class PlainSkimmer:
     def _run_out(self, number: int, at: int, buffer: bytearray, end: int, base: int) -> None:
         windows = (class_.reading_until for class_ in self._touched.values())
         until = max(self._around_until, self._reading_until, *windows, -1)
-        for line in _lines_behind(number, at, buffer, end, base, until):
+        for line in _lines_behind(number, at, buffer, end, base=base, until=until):
             is_read = line.number <= self._reading_until
             first = _PART.split(line.text)[0]
             shape = shape_of(first)
@@ -418,7 +418,7 @@ class PlainSkimmer:
         return tale
 
 
-def _lines_behind(number: int, at: int, buffer: bytearray, end: int, base: int, until: int) -> Iterator[_Line]:
+def _lines_behind(number: int, at: int, buffer: bytearray, end: int, *, base: int, until: int) -> Iterator[_Line]:
     while at < end and number <= until:
         feed = buffer.find(b"\n", at, end)
         if feed < 0:
