@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable
 from itertools import count
 from typing import NamedTuple
 
-from nccl_logscan.diagnosis.heed import BULK_KINDS, Heed, heed_of, words_heeded
+from nccl_logscan.diagnosis.heed import BULK_KINDS, REPEATABLE, Heed, heed_of, words_heeded
 from nccl_logscan.diagnosis.matcher import Matcher
 from nccl_logscan.diagnosis.routes import hop_of
 from nccl_logscan.diagnosis.sayer import key_of
@@ -27,9 +27,6 @@ from nccl_logscan.sources.raw import RawLine
 
 NO_KIND = ""
 """The kind of lines that give no event: blank ones, frames of C++ stacks."""
-REPEATABLE = frozenset({"nccl.warn", "nccl.trail", "nccl.info", "nccl.channel"})
-"""Kinds whose meaning is in their one line alone: to detectors and facts a second line of the same text, prefix and
-process included, says nothing new, and to rules only that it came once more."""
 
 _PROBED = 24
 _MEMO = 16_384
