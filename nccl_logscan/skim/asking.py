@@ -191,7 +191,7 @@ class Asker:
         if runs is None or event is None:
             return _KEEP
         if isinstance(event, TrainStep):
-            return self._said_by(runs, self._steps(text, shape, runs, event, heed))
+            return self._said_by(runs, self._steps(text, runs, event, heed))
         if isinstance(event, NcclChannel):
             return self._said_by(runs, self._channels(text, shape, runs, event))
         if isinstance(event, NcclInit):
@@ -206,7 +206,7 @@ class Asker:
             inert = replace(inert, prefix=len(RUN.sub("", text[:start]).encode("utf-8", "replace")))
         return self._said_by(runs, inert)
 
-    def _steps(self, text: str, shape: bytes, runs: _Runs, event: TrainStep, heed: Heed) -> Answer:
+    def _steps(self, text: str, runs: _Runs, event: TrainStep, heed: Heed) -> Answer:
         group = Group(event.kind, firsts=_FIRST_STEPS, lasts=_LAST_STEPS)
         steps = replace(
             self._in_group(b"", group, runs.of_sayer),
