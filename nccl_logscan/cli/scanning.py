@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from nccl_logscan.cli.plain import is_one_of
 from nccl_logscan.cli.progress import progress_on
 from nccl_logscan.cli.stdout import printing
 from nccl_logscan.diagnosis.verdict import ScanResult
@@ -20,7 +21,7 @@ from nccl_logscan.report.write import write_atomically
 from nccl_logscan.rulebook.load import builtin_rulebook, load_rulebook
 from nccl_logscan.rulebook.rule import Rulebook
 from nccl_logscan.rulebook.where import builtin_rules
-from nccl_logscan.skim.large import Skimming
+from nccl_logscan.skim.choice import Skimming
 from nccl_logscan.sources import STDIN, is_url, shown
 from nccl_logscan.taxonomy import Category
 
@@ -103,11 +104,11 @@ def _place(output: str | None, logs: tuple[str, ...], form: str, name: str) -> P
     """Return where to write; a folder that is not there is told before an hour of reading, not after it."""
     if output is None:
         return Path("reports") / (_stem(name) + SUFFIX[form])
-    # Options are click's to refuse.
-    from nccl_logscan.cli.options import must_replace_none_of  # noqa: PLC0415
-
     place = Path(output)
-    must_replace_none_of(logs, place, "the report")
+    if is_one_of(logs, place):
+        from nccl_logscan.cli.options import must_replace_none_of  # noqa: PLC0415 - options are click's to refuse
+
+        must_replace_none_of(logs, place, "the report")
     if not place.parent.is_dir():
         raise OutputError(
             f"cannot write the report to {place}: there is no folder {place.parent}",

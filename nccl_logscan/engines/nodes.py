@@ -13,7 +13,7 @@ from nccl_logscan.engines.shards import File
 from nccl_logscan.engines.worker import Listed
 from nccl_logscan.errors import InputError
 from nccl_logscan.records import dataclass
-from nccl_logscan.skim.large import LARGE
+from nccl_logscan.skim.choice import LARGE
 from nccl_logscan.sources.ahead import Blocks, read_ahead
 from nccl_logscan.sources.files import sources_elsewhere
 from nccl_logscan.sources.kind import Kind
@@ -22,6 +22,7 @@ from nccl_logscan.sources.line_source import LineSource, Unread
 from nccl_logscan.sources.source import Source
 
 _PIECE = 1 << 22
+_BUFFER = 1 << 20
 
 
 class OnNodes(NamedTuple):
@@ -49,13 +50,18 @@ class NodeFile:
         """Bytes, when it was found."""
         return self.file.size
 
+    @property
+    def is_near(self) -> bool:
+        """Whether ranges of it are read about as fast as the whole."""
+        return True
+
     def head(self, size: int) -> bytes:
         """Return its first bytes."""
         return self.queue.fetch(self.file, self.nodes, 0, min(size, self.file.size))
 
     def open(self, *, seekable: bool = False) -> BinaryIO:  # noqa: ARG002 - it always is
         """Open it."""
-        return cast("BinaryIO", io.BufferedReader(_Ranges(self), _PIECE))
+        return cast("BinaryIO", io.BufferedReader(_Ranges(self), _BUFFER))
 
     def blocks(self) -> Blocks:
         """Give its bytes as often as they are asked for, a few blocks ahead of who reads them."""

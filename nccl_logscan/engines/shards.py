@@ -11,12 +11,13 @@ from typing import Any, NamedTuple, TypeAlias
 from nccl_logscan.position import Position
 from nccl_logscan.skim.asking import Asker, Group, Names
 from nccl_logscan.skim.crew import Batch
+from nccl_logscan.skim.rounds import BATCH
 from nccl_logscan.skim.told import Key, Tale, Told
 from nccl_logscan.sources.limits import Limits
 from nccl_logscan.sources.raw import RawLine
 
-PIECE = 16
-"""Segments of one shard; as many shards as whole make up a batch."""
+PIECE = BATCH
+"""Segments of one shard."""
 HEAD = 1 << 16
 """First bytes of a file, by which it is known again and that teach how its lines are prefixed."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import closing
 from functools import lru_cache
@@ -15,15 +14,13 @@ from nccl_logscan.engines.shards import HEAD, Failed, File, Shard, Work, digest_
 from nccl_logscan.errors import InputError
 from nccl_logscan.pipeline import Run
 from nccl_logscan.rulebook.load import builtin_rulebook
-from nccl_logscan.skim.asking import Asker
+from nccl_logscan.skim.asking import Askers
 from nccl_logscan.skim.crew import Batch, ThreadCrew
 from nccl_logscan.skim.large import asker_of, has_bom
 from nccl_logscan.sources.files import files_of, kind_of_start
 from nccl_logscan.sources.limits import Limits
 from nccl_logscan.sources.source import reason_of
 from nccl_logscan.version import __version__
-
-_ASKERS = 4
 
 
 class Listed(NamedTuple):
@@ -43,12 +40,12 @@ class Listed(NamedTuple):
 
 
 class Worker:
-    """Reads shards of one scan. What it knows of a file's shapes serves the next shard of it."""
+    """Reads shards of one scan. What it knows of a file's shapes serves its next shard, and files that begin alike."""
 
     def __init__(self, work: Work) -> None:
-        self._run = Run(builtin_rulebook() if work.rules is None else work.rules)
+        run = Run(builtin_rulebook() if work.rules is None else work.rules)
+        self._askers = Askers(run.matcher, run.listeners)
         self._limits = work.limits
-        self._askers: OrderedDict[File, Asker] = OrderedDict()
 
     def read(self, shard: Shard) -> tuple[Any, ...] | bytes | Failed:
         """Return a shard's bytes, or its tale in the form of a `Telling`. Never raises."""
@@ -70,20 +67,12 @@ class Worker:
             return Failed("memory ran out")
 
     def _skim(self, shard: Shard, head: bytes) -> tuple[Any, ...]:
-        asker, batch = self._asker(shard.file, head), Batch()
-        with closing(ThreadCrew(shard.file.path, asker, self._limits, 1, shard.file.size)) as crew:
+        file, limits, batch = shard.file, self._limits, Batch()
+        asker = asker_of(file.name, head, limits, self._askers)
+        with closing(ThreadCrew(file.path, file.name, asker, limits, size=file.size)) as crew:
             crew.skim(range(shard.first, shard.end), batch)
             (tale,) = crew.tell()
         return telling_of(tale, batch, asker)
-
-    def _asker(self, file: File, head: bytes) -> Asker:
-        asker = self._askers.get(file)
-        if asker is None:
-            asker = asker_of(file.name, head, self._limits, self._run.matcher, self._run.listeners)
-            self._askers[file] = asker
-            if len(self._askers) > _ASKERS:
-                self._askers.popitem(last=False)
-        return asker
 
 
 _workers: dict[str, Worker] = {}

@@ -31,6 +31,8 @@ from nccl_logscan.gate import Gate
 
 Needs = tuple[frozenset[str], ...]
 
+START = "\x02"
+"""Stands in a word for the start of what was said."""
 _WITHOUT_GATES = frozenset(
     {
         # c10 and other C++ logs, NCCL, plugins
@@ -38,7 +40,8 @@ _WITHOUT_GATES = frozenset(
         # torchrun
         "root cause", "failures:", "failed (exitcode", "torch", "signal sig",
         # process groups and stores
-        "ollective", "arrier", "across ranks", "best knowledge", "snapshot of", "loss", "taking the entire process down", "socket", "store",
+        "ollective", "arrier", "across ranks", "best knowledge", "snapshot of", "loss", "socket", "store",
+        "taking the entire process down",
         # tracebacks, exceptions and warnings
         "traceback", "exception", "error", "interrupt", "systemexit", "timeout", "killed", "expired", "exit", 'file "',
         "what():", "terminate called", "ray::", "-- process ", "warning: ", "during handling",
@@ -64,5 +67,5 @@ def needs_of_dialects() -> frozenset[Needs]:
     """
     gates = [gate for dialect in _DIALECTS for gate in vars(dialect).values() if isinstance(gate, Gate)]
     gated = (needs for gate in (*gates, training.FIRST_GATE) for needs in gate.needs)
-    heads = (head.strip().lower() for kind in (ras, nvidia_smi, rdma_tools) for head in kind.HEADS)
+    heads = (START + head.lower() for kind in (ras, nvidia_smi, rdma_tools) for head in kind.HEADS)
     return frozenset({*gated, *((frozenset({word}),) for word in (*heads, *_WITHOUT_GATES))})

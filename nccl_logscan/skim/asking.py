@@ -6,33 +6,33 @@ it, and after whatever other lines, gets the same. So segments can be skimmed at
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from itertools import count
 from typing import NamedTuple
 
-from nccl_logscan.diagnosis.heed import BULK_KINDS, Heed, heed_of
+from nccl_logscan.diagnosis.heed import BULK_KINDS, REPEATABLE, Heed, heed_of, words_heeded
 from nccl_logscan.diagnosis.matcher import Matcher
 from nccl_logscan.diagnosis.routes import hop_of
 from nccl_logscan.diagnosis.sayer import key_of
 from nccl_logscan.digits import RUN
 from nccl_logscan.events import Tokeniser
 from nccl_logscan.events.model import Event, NcclChannel, NcclInit, TrainStep
-from nccl_logscan.events.words import Needs
+from nccl_logscan.events.words import Needs, needs_of_dialects
 from nccl_logscan.lines import Peeler
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.position import NOBODY, Origin, Position
 from nccl_logscan.records import replace
-from nccl_logscan.skim.told import ALL_RUNS, Answer
+from nccl_logscan.skim.told import ALL_RUNS, Answer, Skimmer
 from nccl_logscan.sources.raw import RawLine
 
 NO_KIND = ""
 """The kind of lines that give no event: blank ones, frames of C++ stacks."""
-REPEATABLE = frozenset({"nccl.warn", "nccl.trail", "nccl.info", "nccl.channel"})
-"""Kinds whose meaning is in their one line alone: to detectors and facts a second line of the same text, prefix and
-process included, says nothing new, and to rules only that it came once more."""
 
 _PROBED = 24
 _MEMO = 16_384
+_ASKERS = 64
+_FIRST_OF_SEVERAL = 64
+_LAST_OF_SEVERAL = 16
 _FIRST_STEPS = 4
 _LAST_STEPS = 24
 _PREFIXED = frozenset("0123456789abcdefABCDEF")
@@ -99,7 +99,7 @@ class _Runs(NamedTuple):
 
 
 class Asker:
-    """Answers for one source. `peeler` has peeled the source's first lines.
+    """Answers for sources that begin alike: `peeler` has peeled the first lines of one.
 
     `listening` gives those who listen to a kind of event; `needs` is what a line
     needs to be more than text without meaning; `groups` are the groups given out, `tallies` the kinds.
@@ -107,15 +107,15 @@ class Asker:
 
     def __init__(
         self,
-        name: str,
         peeler: Peeler,
         matcher: Matcher,
         listening: Callable[[str], Iterable[object]],
         needs: Collection[Needs],
     ) -> None:
-        self.name = name
         self.needs = needs
-        self._at = Position(name, 1, 0)
+        self.skimmers: list[Skimmer] = []
+        """Those that have asked: they know the answers."""
+        self._at = Position("", 1, 0)
         self._peeler = peeler
         self._matcher = matcher
         self._listening = listening
@@ -169,9 +169,12 @@ class Asker:
 
     def _spoken_of(self, text: str, shape: bytes, reading: _Reading, event: Event) -> Answer:
         """Some rule may take the line. Where its numbers change nothing of that, each sayer is read and counted."""
+        if self._matcher.asks_beside(event):
+            return self._each_text(text, shape, reading) if event.kind in REPEATABLE else _KEEP
         runs, said = self._runs(text, reading), self._matcher.says(event)
         heed = heed_of(self._listening(event.kind), event)
-        if runs is None or heed > Heed.WORDS or self._matcher.watches(event) or self._matcher.awaits(event):
+        is_asked_for = self._matcher.watches(event) and not self._matcher.asks_for_any(event.kind)
+        if runs is None or heed > Heed.WORDS or is_asked_for or self._matcher.awaits(event):
             return self._each_text(text, shape, reading) if event.kind in REPEATABLE else _KEEP
         span = _span(text, event.message)
         if self._probed(text, span, lambda other: other is None or self._matcher.says(other) != said):
@@ -193,12 +196,17 @@ class Asker:
         return Answer(around=not is_plain, boundary=event.kind == "torch.watchdog-timeout")
 
     def _each_text(self, text: str, shape: bytes, reading: _Reading) -> Answer:
-        """Each text is read, and its repeats, which differ in nothing but the time and the thread, are counted."""
+        """Each text is read, and its repeats, which differ in nothing but the time and the thread, are counted.
+
+        Where other lines decide with it what it means, more of them are read: with what stands around them.
+        """
         runs = self._runs(text, reading)
         if runs is None or reading.event is None:
             return _KEEP
         keyed = ALL_RUNS & ~(runs.outside & ~runs.of_origin)
-        group = Group(reading.event.kind, firsts=2, lasts=1)
+        is_one_of_several = self._matcher.watches(reading.event) or self._matcher.asks_beside(reading.event)
+        firsts, lasts = (_FIRST_OF_SEVERAL, _LAST_OF_SEVERAL) if is_one_of_several else (2, 1)
+        group = Group(reading.event.kind, firsts, lasts)
         return replace(self._in_group(shape, group, keyed), around=True)
 
     def _bulk(self, text: str, shape: bytes, reading: _Reading, heed: Heed) -> Answer:
@@ -206,7 +214,7 @@ class Asker:
         if runs is None or event is None:
             return _KEEP
         if isinstance(event, TrainStep):
-            return self._said_by(runs, self._steps(text, shape, runs, event, heed))
+            return self._said_by(runs, self._steps(text, runs, event, heed))
         if isinstance(event, NcclChannel):
             return self._said_by(runs, self._channels(text, shape, runs, event))
         if isinstance(event, NcclInit):
@@ -221,9 +229,13 @@ class Asker:
             inert = replace(inert, prefix=len(RUN.sub("", text[:start]).encode("utf-8", "replace")))
         return self._said_by(runs, inert)
 
-    def _steps(self, text: str, shape: bytes, runs: _Runs, event: TrainStep, heed: Heed) -> Answer:
+    def _steps(self, text: str, runs: _Runs, event: TrainStep, heed: Heed) -> Answer:
         group = Group(event.kind, firsts=_FIRST_STEPS, lasts=_LAST_STEPS)
-        steps = replace(self._in_group(shape, group, runs.of_sayer), watched=self._run_of_step(text, event), plain=True)
+        steps = replace(
+            self._in_group(b"", group, runs.of_sayer),
+            watched=self._run_of_step(text, event),
+            plain=True,
+        )
         if heed is not Heed.CHANGES:
             return steps
         changing = self._probed(text, (0, len(text)), lambda other: _scales(other) != _scales(event))
@@ -341,6 +353,31 @@ class Asker:
                 if any(isinstance(other, TrainStep) and other.step != event.step for other in others):
                     return number
         return -1
+
+
+class Askers:
+    """The askers of a scan: one for each way in which sources begin; `listening` gives who listens to a kind."""
+
+    def __init__(self, matcher: Matcher, listening: Callable[[str], Iterable[object]]) -> None:
+        self._matcher = matcher
+        self._listening = listening
+        self._by_belief: dict[Hashable, Asker] = {}
+        self._needs: frozenset[Needs] | None = None
+
+    def of(self, peeler: Peeler) -> Asker:
+        """Return the asker for a source of which a peeler has peeled the first lines."""
+        asker = self._by_belief.get(peeler.believes)
+        if asker is None:
+            asker = Asker(peeler.twin(), self._matcher, self._listening, self._all_needs())
+            if len(self._by_belief) < _ASKERS:
+                self._by_belief[peeler.believes] = asker
+        return asker
+
+    def _all_needs(self) -> frozenset[Needs]:
+        if self._needs is None:
+            heeded = ((frozenset({word}),) for word in words_heeded(self._listening("log.text")))
+            self._needs = frozenset({*needs_of_dialects(), *self._matcher.needs_for("log.text"), *heeded})
+        return self._needs
 
 
 def _span(text: str, message: str) -> tuple[int, int]:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Protocol
 
-from nccl_logscan.events.words import Needs
 from nccl_logscan.records import dataclass, field
 from nccl_logscan.skim.asking import Asker
 from nccl_logscan.skim.kernel import KernelSkimmer, library
 from nccl_logscan.skim.plain import PlainSkimmer
 from nccl_logscan.skim.told import Ask, Skimmer, Tale
-from nccl_logscan.skim.windows import FileWindows, Window
+from nccl_logscan.skim.windows import SEGMENT, FileWindows, Window
 from nccl_logscan.sources.limits import Limits
 from nccl_logscan.sources.raw import RawLine
 from nccl_logscan.sources.source import Source
@@ -72,14 +71,14 @@ class ThreadCrew:
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], asker: Asker, limits: Limits, threads: int, size: int | None = None
+        self, path: str | os.PathLike[str], name: str, asker: Asker, limits: Limits, threads: int = 1, *, size: int = -1
     ) -> None:
         self._descriptor = os.open(path, os.O_RDONLY)
-        self.size = os.fstat(self._descriptor).st_size if size is None else size
+        self.size = os.fstat(self._descriptor).st_size if size < 0 else size
+        count = max(1, min(threads, -(-self.size // SEGMENT)))
         self._ask = asker
         self._members = [
-            (skimmer(asker.needs), FileWindows(self._descriptor, self.size, asker.name, limits))
-            for _ in range(max(1, threads))
+            (skimming, FileWindows(self._descriptor, self.size, name, limits)) for skimming in skimmers_of(asker, count)
         ]
 
     def skim(self, segments: range, batch: Batch) -> None:
@@ -127,11 +126,13 @@ class ThreadCrew:
             os.close(self._descriptor)
 
 
-def skimmer(needs: Collection[Needs]) -> Skimmer:
-    """Return the fastest skimmer there is."""
-    skimming: Skimmer = KernelSkimmer() if library() is not None else PlainSkimmer()
-    skimming.learn_needs(needs)
-    return skimming
+def skimmers_of(asker: Asker, count: int) -> list[Skimmer]:
+    """Return so many skimmers, the fastest there are, that know what the asker has answered before."""
+    while len(asker.skimmers) < count:
+        skimming: Skimmer = KernelSkimmer() if library() is not None else PlainSkimmer()
+        skimming.learn_needs(asker.needs)
+        asker.skimmers.append(skimming)
+    return asker.skimmers[:count]
 
 
 def skimmed(skimming: Skimmer, window: Window, ask: Ask) -> int:

@@ -38,6 +38,7 @@ enum {
 };
 
 enum { INTERFACE = 1 };               /* as in skim/kernel.py; another one for every change that Python sees */
+#define START 0x02                    /* stands in a word for the start of what was said */
 #define TELLS 0x80000000u             /* of a state: words end in it */
 
 enum { NO_MEMORY = -1, DONE = 0, ASKS = 1 };
@@ -89,13 +90,15 @@ struct question {                     /* the part that waits for an answer */
 struct place { int64_t line; uint64_t start; uint32_t length, counted, tally; bool is_out; };
 struct kept { int64_t line, offset; uint32_t segment, length, room, counted, tally; uint8_t *text; };
 
-struct class_ {
-    uint64_t hash, count, count_here, kept_count, changing;
+struct class_ {                       /* what is told apart by two hashes of its key is taken for one */
+    uint64_t hash, other_hash, count;
+    uint32_t group, firsts, lasts, segment;
+    uint64_t count_here, kept_count, changing;
     uint8_t *key;
     struct place *here;               /* the last lines of this segment, a ring */
     struct kept *kept;                /* the last lines of the segments before, a ring */
     int64_t reading_until;            /* a line of this segment up to which all of the class are read */
-    uint32_t key_length, group, firsts, lasts, segment;
+    uint32_t key_length;
     bool speaks;
 };
 
@@ -105,8 +108,9 @@ struct array { uint8_t *data; size_t used, room; };
 
 struct skim {
     uint64_t seed;
+    bool is_wide;
     struct shape *shapes;
-    uint32_t *class_slots;            /* a power of two of them, at least twice as many as there are classes */
+    struct class_slot { uint32_t tag, number; } *class_slots; /* a power of two, at least twice as many as classes */
     size_t class_slot_count;
     struct answer *answers;
     bool *group_seen;
@@ -139,6 +143,7 @@ struct skim {
     uint32_t before_count;
     /* the line: the parts read so far, taken together in `whole` */
     uint64_t part, part_end, line_end;
+    const uint8_t *feed;              /* where `look_plain` found the line's end */
     uint32_t part_count;
     bool is_plain, has_whole;
     struct answer whole;
@@ -190,7 +195,9 @@ static inline uint64_t word_at(const uint8_t *text) {
     return word;
 }
 
-static uint64_t hashed(uint64_t seed, const uint8_t *text, size_t length) {
+struct hashes { uint64_t one, other; };
+
+static struct hashes hashed_twice(uint64_t seed, const uint8_t *text, size_t length) {
     const uint64_t first = 0x9E3779B97F4A7C15u, second = 0xD1B54A32D192ED03u;
     uint64_t hash = seed ^ mixed(length ^ first, second), other = hash ^ second;
     for (; length > 32; text += 32, length -= 32) {
@@ -201,8 +208,10 @@ static uint64_t hashed(uint64_t seed, const uint8_t *text, size_t length) {
     memcpy(rest, text, length);
     hash = mixed(word_at(rest) ^ first ^ hash, word_at(rest + 8) ^ second);
     other = mixed(word_at(rest + 16) ^ second ^ other, word_at(rest + 24) ^ first);
-    return mixed(hash ^ first, other ^ second);
+    return (struct hashes){mixed(hash ^ first, other ^ second), mixed(hash + other, second) ^ other};
 }
+
+static uint64_t hashed(uint64_t seed, const uint8_t *text, size_t length) { return hashed_twice(seed, text, length).one; }
 
 /* --- runs ----------------------------------------------------------------------------------------------- */
 
@@ -249,7 +258,8 @@ static void look_wide(struct skim *skim, const uint8_t *text, const uint8_t *lim
     while (length < left) {
         uint64_t rest = left - length;
         if (words == WORDS) {
-            odd = 1;
+            const uint8_t *behind = text + length;
+            odd |= *behind != '\n' && !(*behind == '\r' && ends_part(behind, limit));
             break;
         }
         __mmask64 valid = rest >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << rest) - 1;
@@ -293,8 +303,11 @@ static void look_wide(struct skim *skim, const uint8_t *text, const uint8_t *lim
 #endif
 
 static void look_plain(struct skim *skim, const uint8_t *text, const uint8_t *limit) {
-    const uint8_t *feed = memchr(text, '\n', (size_t)(limit - text));
-    size_t length = feed ? (size_t)(feed - text) : (size_t)(limit - text);
+    if (!skim->part_count) {          /* once for all parts, of which there may be as many as bytes */
+        skim->feed = memchr(text, '\n', (size_t)(limit - text));
+        if (!skim->feed) skim->feed = limit;
+    }
+    size_t length = (size_t)(skim->feed - text);
     const uint8_t *back = text;
     while ((back = memchr(back, '\r', (size_t)(text + length - back))) != NULL) {
         if (ends_part(back, limit)) {
@@ -341,7 +354,13 @@ static void look_plain(struct skim *skim, const uint8_t *text, const uint8_t *li
     skim->shape_length = used;
 }
 
-static void (*look)(struct skim *, const uint8_t *, const uint8_t *) = look_plain;
+static inline void look(struct skim *skim, const uint8_t *text, const uint8_t *limit) {
+#if WIDE
+    if (skim->is_wide) look_wide(skim, text, limit);
+    else
+#endif
+        look_plain(skim, text, limit);
+}
 
 /* The first bit at or after `from` that is set (or, with `flip`, not set) in the line's runs; the length if none. */
 static size_t next_bit(const struct skim *skim, size_t from, size_t length, bool flip) {
@@ -385,12 +404,12 @@ static int hand_out(struct skim *skim, struct place place, uint32_t flags, uint3
 
 static int more_class_slots(struct skim *skim) {
     size_t count = skim->class_slot_count * 2;
-    uint32_t *slots = calloc(count, sizeof *slots);
+    struct class_slot *slots = calloc(count, sizeof *slots);
     if (!slots) return NO_MEMORY;
     for (size_t n = 0; n < skim->class_count; n++) {
         size_t slot = skim->classes[n].hash & (count - 1);
-        while (slots[slot]) slot = (slot + 1) & (count - 1);
-        slots[slot] = (uint32_t)n + 1;
+        while (slots[slot].number) slot = (slot + 1) & (count - 1);
+        slots[slot] = (struct class_slot){(uint32_t)(skim->classes[n].hash >> 32), (uint32_t)n + 1};
     }
     free(skim->class_slots);
     skim->class_slots = slots;
@@ -400,13 +419,14 @@ static int more_class_slots(struct skim *skim) {
 
 static struct class_ *class_of(struct skim *skim, uint32_t group, const uint8_t *key, size_t key_length, uint32_t firsts,
                                uint32_t lasts) {
-    uint64_t hash = hashed(skim->seed ^ group, key, key_length);
+    struct hashes hashes = hashed_twice(skim->seed ^ group, key, key_length);
+    uint64_t hash = hashes.one;
+    uint32_t tag = (uint32_t)(hash >> 32);
     size_t slot = hash & (skim->class_slot_count - 1);
-    for (; skim->class_slots[slot]; slot = (slot + 1) & (skim->class_slot_count - 1)) {
-        struct class_ *known = &skim->classes[skim->class_slots[slot] - 1];
-        if (known->hash == hash && known->group == group && known->key_length == key_length &&
-            memcmp(known->key, key, key_length) == 0)
-            return known;
+    for (; skim->class_slots[slot].number; slot = (slot + 1) & (skim->class_slot_count - 1)) {
+        if (skim->class_slots[slot].tag != tag) continue;
+        struct class_ *known = &skim->classes[skim->class_slots[slot].number - 1];
+        if (known->hash == hash && known->other_hash == hashes.other && known->group == group) return known;
     }
     /* Classes of which no line is read leave room for the others. */
     if (skim->class_count >= (firsts ? MOST_CLASSES : MOST_UNREAD)) {
@@ -416,7 +436,7 @@ static struct class_ *class_of(struct skim *skim, uint32_t group, const uint8_t 
     if (2 * (skim->class_count + 1) > skim->class_slot_count) {
         if (more_class_slots(skim)) return NULL;
         slot = hash & (skim->class_slot_count - 1);
-        while (skim->class_slots[slot]) slot = (slot + 1) & (skim->class_slot_count - 1);
+        while (skim->class_slots[slot].number) slot = (slot + 1) & (skim->class_slot_count - 1);
     }
     if (skim->class_count == skim->class_room) {
         size_t room = skim->class_room ? skim->class_room * 2 : 256;
@@ -425,7 +445,7 @@ static struct class_ *class_of(struct skim *skim, uint32_t group, const uint8_t 
         skim->classes = classes;
         skim->class_room = room;
     }
-    struct class_ new = {.hash = hash, .group = group, .key_length = (uint32_t)key_length, .firsts = firsts,
+    struct class_ new = {.hash = hash, .other_hash = hashes.other, .group = group, .key_length = (uint32_t)key_length, .firsts = firsts,
                          .lasts = lasts, .reading_until = -1, .segment = ~(uint32_t)0};
     new.key = malloc(key_length + 1);
     if (lasts) {
@@ -440,7 +460,7 @@ static struct class_ *class_of(struct skim *skim, uint32_t group, const uint8_t 
     }
     memcpy(new.key, key, key_length);
     skim->classes[skim->class_count++] = new;
-    skim->class_slots[slot] = (uint32_t)skim->class_count;
+    skim->class_slots[slot] = (struct class_slot){tag, (uint32_t)skim->class_count};
     return &skim->classes[skim->class_count - 1];
 }
 
@@ -548,24 +568,22 @@ static int report_last_words(struct skim *skim) {
     return DONE;
 }
 
-static void count_tally(struct skim *skim, struct place *place, uint32_t tally) {
+static int count_tally(struct skim *skim, struct place *place, uint32_t tally) {
     place->tally = tally;
-    size_t wanted = (tally + 1) * sizeof(uint64_t);
+    size_t wanted = ((size_t)tally + 1) * sizeof(uint64_t);
     while (skim->tallies.used < wanted) {
         uint64_t *more = grown(&skim->tallies, sizeof *more);
-        if (!more) return;
+        if (!more) return NO_MEMORY;
         *more = 0;
     }
     ((uint64_t *)skim->tallies.data)[tally]++;
+    return DONE;
 }
 
 /* Enters a line in the class of its answer, or where there is none in a tally. `is_read`: there is a reason to read it. */
 static int enter_class(struct skim *skim, struct place *place, const struct answer *answer, bool *is_read) {
     const uint8_t *text = skim->buffer + place->start;
-    if (!answer->group) {
-        count_tally(skim, place, answer->tally);
-        return DONE;
-    }
+    if (!answer->group) return count_tally(skim, place, answer->tally);
     const uint8_t *key = skim->key;
     size_t length;
     if (answer->sayer && answer->keyed == answer->of_sayer) {
@@ -580,11 +598,11 @@ static int enter_class(struct skim *skim, struct place *place, const struct answ
         if (!class_ && !is_full(skim, answer->firsts)) return NO_MEMORY;
     }
     if (!class_) {
-        if (answer->firsts) *is_read = true; /* it is not counted, since it is read */
-        else count_tally(skim, place, answer->tally);
+        if (!answer->firsts) return count_tally(skim, place, answer->tally);
+        *is_read = true;              /* it is not counted, since it is read */
         return DONE;
     }
-    if (touch(skim, class_)) return NO_MEMORY;
+    if ((class_->lasts || answer->changing) && touch(skim, class_)) return NO_MEMORY;
     uint32_t number = (uint32_t)(class_ - skim->classes) + 1;
     place->counted = number;
     if (answer->changing) {
@@ -592,7 +610,8 @@ static int enter_class(struct skim *skim, struct place *place, const struct answ
         uint64_t now = run_length == SIZE_MAX ? 1 : hashed(skim->seed, skim->key, run_length) | 1;
         if (now != class_->changing) {
             *is_read = true;
-            if (class_->count_here && put_record(skim, class_->here[(class_->count_here - 1) % class_->lasts], READ, 0))
+            if (class_->count_here && class_->lasts &&
+                put_record(skim, class_->here[(class_->count_here - 1) % class_->lasts], READ, 0))
                 return NO_MEMORY;
         }
         class_->changing = now;
@@ -696,7 +715,7 @@ static int remember(struct skim *skim, const struct answer *answer) {
 
 /* Whether a text holds all that one of the needs asks for. */
 static bool may_mean(struct skim *skim, const uint8_t *text, size_t length) {
-    uint32_t state = 0;
+    uint32_t state = skim->states[skim->letters[START]] & ~TELLS;
     skim->epoch++;
     for (size_t at = 0; at < length; at++) {
         uint32_t next = skim->states[(size_t)state * skim->letter_count + skim->letters[text[at]]];
@@ -954,12 +973,11 @@ struct skim *skim_new(uint64_t seed, int32_t may_be_wide) {
     skim->class_slots = calloc(skim->class_slot_count, sizeof *skim->class_slots);
     skim->met = calloc(MET_SLOTS, sizeof *skim->met);
     skim->prefixes = calloc(PREFIX_SLOTS, sizeof *skim->prefixes);
-    look = look_plain;
 #if WIDE
     __builtin_cpu_init();
-    if (may_be_wide && __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("bmi2"))
-        look = look_wide;
+    skim->is_wide = may_be_wide && __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512bw") &&
+                    __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
+                    __builtin_cpu_supports("bmi2");
 #endif
     (void)may_be_wide;
     if (skim->shapes && skim->class_slots && skim->met && skim->prefixes) return skim;
@@ -988,6 +1006,7 @@ static void forget_needs(struct skim *skim) {
  * bits: one automaton finds which words a text holds. */
 int32_t skim_needs(struct skim *skim, const uint8_t *words, uint64_t length, const uint8_t *owners, const uint8_t *wholes,
                    uint32_t need_count) {
+    forget_needs(skim);
     bool used[256] = {false};
     size_t word_count = 0;
     for (uint64_t at = 0; at < length; at++) {

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 
 from ahocorasick_rs import AhoCorasick
 
-from nccl_logscan.events.words import Needs
+from nccl_logscan.events.words import START, Needs
 from nccl_logscan.records import dataclass, field, replace
 from nccl_logscan.skim.told import (
     AROUND,
@@ -201,7 +201,7 @@ class PlainSkimmer:
             self._prefixes.setdefault(prefix, answer)
 
     def _of_prose(self, part: bytes, shape: bytes) -> Answer | None:
-        """Answer for a part of an unknown shape that holds no word: as its prefix is, unless the shape was met before."""
+        """Answer for a part of an unknown shape that holds no word: as its prefix is, unless met before."""
         if self._words is None or shape in self._met:
             return None
         lengths = (
@@ -221,7 +221,7 @@ class PlainSkimmer:
     def _may_mean(self, text: bytes) -> bool:
         """Return whether a text holds all that one of the needs asks for."""
         assert self._words is not None
-        lowered = text.translate(_ASCII_LOWER).decode("latin-1")
+        lowered = START + text.translate(_ASCII_LOWER).decode("latin-1")
         found = {word for word, _, _ in self._words.find_matches_as_indexes(lowered, overlapping=True)}
         numbers = frozenset().union(*(self._owners[word] for word in found))
         return any(all(any(word in lowered for word in words) for words in self._needs[number]) for number in numbers)
@@ -381,7 +381,7 @@ class PlainSkimmer:
     def _run_out(self, number: int, at: int, buffer: bytearray, end: int, base: int) -> None:
         windows = (class_.reading_until for class_ in self._touched.values())
         until = max(self._around_until, self._reading_until, *windows, -1)
-        for line in _lines_behind(number, at, buffer, end, base, until):
+        for line in _lines_behind(number, at, buffer, end, base=base, until=until):
             is_read = line.number <= self._reading_until
             first = _PART.split(line.text)[0]
             shape = shape_of(first)
@@ -418,7 +418,7 @@ class PlainSkimmer:
         return tale
 
 
-def _lines_behind(number: int, at: int, buffer: bytearray, end: int, base: int, until: int) -> Iterator[_Line]:
+def _lines_behind(number: int, at: int, buffer: bytearray, end: int, *, base: int, until: int) -> Iterator[_Line]:
     while at < end and number <= until:
         feed = buffer.find(b"\n", at, end)
         if feed < 0:

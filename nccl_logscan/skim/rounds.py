@@ -13,16 +13,16 @@ from typing import NamedTuple
 from nccl_logscan.position import Position
 from nccl_logscan.records import dataclass, replace
 from nccl_logscan.skim.asking import Asker, Group
-from nccl_logscan.skim.crew import Batch, Crew, skimmed, skimmer
+from nccl_logscan.skim.crew import Batch, Crew, skimmed, skimmers_of
 from nccl_logscan.skim.told import AROUND, Key, Tale, Told
 from nccl_logscan.skim.windows import SEGMENT, stream_windows
 from nccl_logscan.sources.limits import Limits
 from nccl_logscan.sources.raw import RawLine
 from nccl_logscan.sources.text import LineCutter
 
-BATCH = 32
+BATCH = 8
 """Segments that are skimmed before anybody looks how much there is to read."""
-HELD = 1 << 25
+HELD = 1 << 24
 """Bytes of lines to read that end a round."""
 _SAYERS_OF_STEPS = 64
 _FEW_STEPS = (2, 6)
@@ -93,7 +93,7 @@ class StreamRounds:
 
     def __iter__(self) -> Iterator[Round]:
         """Yield the rounds in order."""
-        skimming, batch, size = skimmer(self._asker.needs), Batch(), 0
+        [skimming], batch, size = skimmers_of(self._asker, 1), Batch(), 0
         done = 0
         for window in self._windows:
             if window.segment // BATCH > done // BATCH and skimming.held > HELD:

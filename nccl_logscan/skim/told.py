@@ -38,8 +38,8 @@ class Answer:
     next one that is `awaited` is read. `once`: the answer is for this line alone, and the next of its shape asks again.
     `plain`: where a progress bar wrote a line over and over, such a part tells nothing but who wrote it.
 
-    `prefix`: lines that hold not what they need (see `Skimmer`), begin as this shape does up to that byte and whose shapes are not
-    known are text without meaning of the same tally and sayer.
+    `prefix`: lines that hold not what they need (see `Skimmer`), begin as this shape does up to that byte and whose
+    shapes are not known are text without meaning of the same tally and sayer.
     """
 
     folds: bool = False

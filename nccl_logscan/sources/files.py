@@ -7,11 +7,11 @@ import glob
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from nccl_logscan.errors import InputError
+from nccl_logscan.records import dataclass
 from nccl_logscan.sources.ahead import Blocks
 from nccl_logscan.sources.ends import PIECE
 from nccl_logscan.sources.kind import Kind, kind_of
@@ -180,7 +180,7 @@ def _sources_of(path: Path, name: str, limits: Limits) -> list[Source]:
     if looks_like_tar(start):
         from nccl_logscan.sources.members import plain_tar_sources  # noqa: PLC0415 - as above
 
-        return plain_tar_sources(path, name, limits)
+        return plain_tar_sources(lambda: path.open("rb"), name, limits)
     return _told_by(start, _Input(name, file_blocks(path), state.st_size, path), limits)
 
 
@@ -194,6 +194,10 @@ class FileElsewhere(Protocol):
     @property
     def size(self) -> int | None:
         """Its bytes, where that is known."""
+
+    @property
+    def is_near(self) -> bool:
+        """Whether ranges of it are read about as fast as the whole."""
 
     def head(self, size: int) -> bytes:
         """Return the first bytes."""
@@ -212,6 +216,10 @@ def sources_elsewhere(file: FileElsewhere, limits: Limits) -> list[Source]:
         from nccl_logscan.sources.members import zip_sources  # noqa: PLC0415 - as above
 
         return zip_sources(lambda: file.open(seekable=True), file.name, limits)
+    if file.is_near and looks_like_tar(start):
+        from nccl_logscan.sources.members import plain_tar_sources  # noqa: PLC0415 - as above
+
+        return plain_tar_sources(lambda: file.open(seekable=True), file.name, limits)
     return _told_by(start, _Input(file.name, file.blocks(), file.size), limits)
 
 
