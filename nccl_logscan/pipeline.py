@@ -57,6 +57,7 @@ from nccl_logscan.taxonomy import Role
 if TYPE_CHECKING:
     from nccl_logscan.configs.model import Config
     from nccl_logscan.diagnosis.verdict import Diagnosis, JudgedSetting, PlannedStep
+    from nccl_logscan.skim.asking import Askers
     from nccl_logscan.skim.large import Large
     from nccl_logscan.skim.rounds import Round
     from nccl_logscan.skim.told import Key
@@ -350,6 +351,7 @@ class Run:
         self.order = 0
         self.last_sign = 0
         self.last = self.attempts.last
+        self._askers: Askers | None = None
         self._listeners: dict[str, tuple[Callable[[Event, Site], None], ...]] = {}
         self.turn_to(self.attempts.last)
 
@@ -368,18 +370,26 @@ class Run:
         if large is None:
             reading.take(source.lines(), None if progress is None else partial(progress, source))
         else:
-            from nccl_logscan.skim.rounds import Round  # noqa: PLC0415 - loaded with it
-
-            for part in large.rounds(self.matcher, self.listeners):
-                if isinstance(part, Round):
-                    large.count(part, reading.take_round(part))
-                else:
-                    reading.take(part)
-                if progress is not None:
-                    progress(source)
+            self._read_large(source, large, reading, progress)
         reading.finish(source.lines_read, source.bytes_read)
         if progress is not None:
             progress(source)
+
+    def _read_large(
+        self, source: LineSource, large: Large, reading: Reading, progress: Callable[[LineSource], None] | None
+    ) -> None:
+        from nccl_logscan.skim.asking import Askers  # noqa: PLC0415 - a small log needs none of it
+        from nccl_logscan.skim.rounds import Round  # noqa: PLC0415 - as above
+
+        if self._askers is None:
+            self._askers = Askers(self.matcher, self.listeners)
+        for part in large.rounds(self._askers):
+            if isinstance(part, Round):
+                large.count(part, reading.take_round(part))
+            else:
+                reading.take(part)
+            if progress is not None:
+                progress(source)
 
     def read_dump(self, source: LineSource) -> None:
         """Read one flight recorder's dump."""

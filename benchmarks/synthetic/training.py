@@ -337,6 +337,6 @@ _PARAGRAPHS: tuple[tuple[Paragraph, float], ...] = (
     (_checkpoints, 2),
     (_warnings, 5),
     (_samples, 8),
-    (_caught, 0.7),
+    (_caught, 0.03),
     (_dicts, 10),
 )

@@ -18,6 +18,11 @@ _ON_EVERY_HOST = tuple(
 )
 
 
+def prints_addresses(message: str) -> bool:
+    """Return whether a message names addresses as `learn_printed` reads them."""
+    return _PRINTED.search(message) is not None
+
+
 class AddressBook:
     """Learns addresses from hosts' own lines; answers once the scan is over. At most `limit` addresses are kept.
 

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from nccl_logscan.diagnosis.excerpts import Site
 from nccl_logscan.diagnosis.findings import Finding
+from nccl_logscan.diagnosis.heed import Heed
 from nccl_logscan.diagnosis.host_names import by_lower_case, host_in_name
 from nccl_logscan.diagnosis.identity import LARGEST_WORLD, Identity
 from nccl_logscan.events.model import Event, NcclInit
@@ -31,6 +32,10 @@ class Gpus:
         self._by_slot: dict[tuple[str, str], set[tuple[int, int | None]]] = {}
         self._by_process: dict[tuple[str, int], tuple[int, int | None]] = {}
         self._by_host: dict[str, set[int]] = {}
+
+    def heeds(self, event: Event) -> Heed:  # noqa: ARG002 - all are set-ups
+        """See `Heed`: which rank is where."""
+        return Heed.WORDS
 
     def feed(self, event: Event, site: Site) -> None:  # noqa: ARG002 - listens as the others do
         """Learn from a communicator's set-up."""

@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 
 from nccl_logscan.events.model import Event
 
-BULK_KINDS = frozenset({"log.text", "train.step", "nccl.info", "nccl.channel"})
+BULK_KINDS = frozenset({"log.text", "train.step", "nccl.info", "nccl.channel", "nccl.init", "python.warning"})
 """Kinds of which a log holds thousands of lines that say nothing new."""
 REPEATABLE = frozenset({"nccl.warn", "nccl.trail", "nccl.info", "nccl.channel"})
 """Kinds whose meaning is in their one line alone: to detectors and facts a second line of the same text, prefix and

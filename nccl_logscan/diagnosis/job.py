@@ -73,7 +73,7 @@ class JobFacts:
 
     def heeds(self, event: Event) -> Heed:
         """See `Heed`: facts and numbers that are told in text; which transports channels use."""
-        if isinstance(event, NcclChannel):
+        if isinstance(event, NcclChannel | NcclInit):
             return Heed.WORDS
         if isinstance(event, TrainStep):
             return Heed.TEXT if _tells_numbers(event.message) else Heed.SAYER

@@ -150,7 +150,7 @@ class Matcher:
     def _wordings_for(self, kind: str) -> list[Pattern]:
         """What makes events of a kind some rule's, or stand beside those of one."""
         rules = (self._rules[one.rule].match for one in self._asking.get(kind, ()))
-        near = (near.pattern for near in self._conditions_on(kind) if near.pattern is not None)
+        near = (near.pattern for near in self._conditions_on(kind) if near.pattern and not _is_for_any(near, kind))
         return [*(wording.pattern for match in rules for wording in match.wordings), *near]
 
     def speaks_of(self, event: Event) -> bool:
@@ -159,7 +159,7 @@ class Matcher:
         The same for all events of a kind whose messages differ in their numbers alone.
         """
         message = event.message[:MESSAGE_LIMIT]
-        near = (near for near in self._conditions_on(event.kind) if near.pattern is not None)
+        near = (near for near in self._conditions_on(event.kind) if not _is_for_any(near, event.kind))
         index = self._indexes[event.kind] if event.kind in self._indexes else self._index_of(event.kind)
         rules = () if index is None else index.look(message)[0]
         if any(_is_worded(self._rules[name], message) for name in rules):
@@ -171,14 +171,19 @@ class Matcher:
             number_wise = self._number_wise[event.kind] = NumberWise(self._wordings_for(event.kind))
         return number_wise.may_match(event.message[:MESSAGE_LIMIT])
 
+    def says(self, event: Event) -> object:
+        """Return what rules take an event for, to compare it with that of another event."""
+        return [(hit.rule.id, dict(hit.captures)) for hit in self._judged(event)[0]]
+
     def asks_for_any(self, kind: str) -> bool:
-        """Return whether some rule asks for any event of a kind behind another event."""
-        return any(near.pattern is None for near in self._conditions_on(kind))
+        """Return whether some rule asks for events of a kind behind another event, whatever their words."""
+        return any(_is_for_any(near, kind) for near in self._conditions_on(kind))
 
     def awaits(self, event: Event) -> bool:
-        """Return whether a rule that may take an event asks for any event of some kind behind it."""
+        """Return whether a rule that may take an event asks for events of some kind behind it, whatever their words."""
         rules = (hit.rule.match for hit in self._judged(event)[0])
-        return any(near.pattern is None for match in rules for near in (*match.near, *match.not_followed_by))
+        near = (near for match in rules for near in (*match.near, *match.not_followed_by))
+        return any(_is_for_any(one, kind) for one in near for kind in one.events)
 
     def watches(self, event: Event) -> bool:
         """Return whether some rule's condition asks for such an event beside another, so that each one counts."""
@@ -360,6 +365,14 @@ def _match(rule: Rule, message: str) -> Hit | None:
             captures = {name: value for name, value in match.groupdict().items() if value is not None}
             return Hit(rule, captures, Span(*match.span()))
     return None
+
+
+_COURSE = frozenset({"nccl.init", "train.step"})
+"""Kinds that show a job's course: rules ask for their words only to tell a set-up that came to its end."""
+
+
+def _is_for_any(near: Nearby, kind: str) -> bool:
+    return near.pattern is None or kind in _COURSE
 
 
 def _is_worded(rule: Rule, message: str) -> bool:

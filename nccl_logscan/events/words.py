@@ -31,6 +31,8 @@ from nccl_logscan.gate import Gate
 
 Needs = tuple[frozenset[str], ...]
 
+START = "\x02"
+"""Stands in a word for the start of what was said."""
 _WITHOUT_GATES = frozenset(
     {
         # c10 and other C++ logs, NCCL, plugins
@@ -65,5 +67,5 @@ def needs_of_dialects() -> frozenset[Needs]:
     """
     gates = [gate for dialect in _DIALECTS for gate in vars(dialect).values() if isinstance(gate, Gate)]
     gated = (needs for gate in (*gates, training.FIRST_GATE) for needs in gate.needs)
-    heads = (head.strip().lower() for kind in (ras, nvidia_smi, rdma_tools) for head in kind.HEADS)
+    heads = (START + head.lower() for kind in (ras, nvidia_smi, rdma_tools) for head in kind.HEADS)
     return frozenset({*gated, *((frozenset({word}),) for word in (*heads, *_WITHOUT_GATES))})

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Hashable
 from functools import lru_cache
 
 from nccl_logscan.expressions import deferred
@@ -68,16 +69,21 @@ class Beliefs:
         self._tee_lines = 0
         self._hook_lines = 0
 
+    def summary(self) -> Hashable:
+        """Return what tells beliefs about prefixes from others, the hosts of NCCL's lines left aside."""
+        rank_tags = (self._hook_lines > self._tee_lines) - (self._hook_lines < self._tee_lines), self._hook_lines > 0
+        decided = self._labels, self._ranks_in_brackets, self._pods, rank_tags
+        return frozenset(self._stems.items()), frozenset(self._rank_words), decided
+
     def copy(self) -> Beliefs:
-        """Return the same beliefs, to go on with apart."""
+        """Return the same beliefs, to go on with apart; the hosts of NCCL's lines are left aside."""
         twin = Beliefs()
-        twin.hosts = set(self.hosts)
-        twin.undecided = self.undecided
         twin._stems = dict(self._stems)
         twin._labels, twin._ranks_in_brackets, twin._pods = self._labels, self._ranks_in_brackets, self._pods
         twin._rank_words = set(self._rank_words)
-        twin._seen = Counter(self._seen)
-        twin._tee_lines, twin._hook_lines = self._tee_lines, self._hook_lines
+        # A line more changes what is believed of rank tags only where the two kinds of them are even.
+        twin._tee_lines = 2 * (self._tee_lines > self._hook_lines) + (self._hook_lines > 0)
+        twin._hook_lines = 2 * (self._hook_lines > self._tee_lines) + (self._hook_lines > 0)
         return twin
 
     # --- asked for every line that begins like one of these ---

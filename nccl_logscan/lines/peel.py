@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from datetime import datetime
 from typing import NamedTuple
 
@@ -74,8 +74,13 @@ class Peeler:
         """Whether a container's line has parts to come."""
         return self._unpacker.is_waiting
 
+    @property
+    def believes(self) -> Hashable:
+        """What tells this peeler from others that take other prefixes off a line."""
+        return self._beliefs.summary()
+
     def twin(self) -> Peeler:
-        """Return a peeler that has learnt the same and holds no line."""
+        """Return a peeler that takes the same prefixes off a line and holds no line."""
         twin = Peeler()
         twin._beliefs = self._beliefs.copy()
         twin._year = self._year

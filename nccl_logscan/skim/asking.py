@@ -6,23 +6,23 @@ it, and after whatever other lines, gets the same. So segments can be skimmed at
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable
 from itertools import count
 from typing import NamedTuple
 
-from nccl_logscan.diagnosis.heed import BULK_KINDS, REPEATABLE, Heed, heed_of
+from nccl_logscan.diagnosis.heed import BULK_KINDS, REPEATABLE, Heed, heed_of, words_heeded
 from nccl_logscan.diagnosis.matcher import Matcher
 from nccl_logscan.diagnosis.routes import hop_of
 from nccl_logscan.diagnosis.sayer import key_of
 from nccl_logscan.digits import RUN
 from nccl_logscan.events import Tokeniser
-from nccl_logscan.events.model import Event, NcclChannel, TrainStep
-from nccl_logscan.events.words import Needs
+from nccl_logscan.events.model import Event, NcclChannel, NcclInit, TrainStep
+from nccl_logscan.events.words import Needs, needs_of_dialects
 from nccl_logscan.lines import Peeler
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.position import NOBODY, Origin, Position
 from nccl_logscan.records import replace
-from nccl_logscan.skim.told import ALL_RUNS, Answer
+from nccl_logscan.skim.told import ALL_RUNS, Answer, Skimmer
 from nccl_logscan.sources.raw import RawLine
 
 NO_KIND = ""
@@ -30,6 +30,7 @@ NO_KIND = ""
 
 _PROBED = 24
 _MEMO = 16_384
+_ASKERS = 64
 _FIRST_STEPS = 4
 _LAST_STEPS = 24
 _PREFIXED = frozenset("0123456789abcdefABCDEF")
@@ -89,7 +90,7 @@ class _Runs(NamedTuple):
 
 
 class Asker:
-    """Answers for one source. `peeler` has peeled the source's first lines.
+    """Answers for sources that begin alike: `peeler` has peeled the first lines of one.
 
     `listening` gives those who listen to a kind of event; `needs` is what a line
     needs to be more than text without meaning; `groups` are the groups given out, `tallies` the kinds.
@@ -97,14 +98,15 @@ class Asker:
 
     def __init__(
         self,
-        name: str,
         peeler: Peeler,
         matcher: Matcher,
         listening: Callable[[str], Iterable[object]],
         needs: Collection[Needs],
     ) -> None:
         self.needs = needs
-        self._at = Position(name, 1, 0)
+        self.skimmers: list[Skimmer] = []
+        """Those that have asked: they know the answers."""
+        self._at = Position("", 1, 0)
         self._peeler = peeler
         self._matcher = matcher
         self._listening = listening
@@ -140,11 +142,24 @@ class Asker:
         if event.kind not in BULK_KINDS:
             return self._of_other_kind(text, shape, reading, event)
         if self._matcher.speaks_of(event):
-            return self._each_text(text, shape, reading) if event.kind in REPEATABLE else _KEEP
+            return self._spoken_of(text, shape, reading, event)
         heed = heed_of(self._listening(event.kind), event)
         if heed is Heed.LINE or not self._is_for_any_digits(text, event):
             return _KEEP
         return self._each_text(text, shape, reading) if heed is Heed.TEXT else self._bulk(text, shape, reading, heed)
+
+    def _spoken_of(self, text: str, shape: bytes, reading: _Reading, event: Event) -> Answer:
+        """Some rule may take the line. Where its numbers change nothing of that, each sayer is read and counted."""
+        runs, said = self._runs(text, reading), self._matcher.says(event)
+        heed = heed_of(self._listening(event.kind), event)
+        is_asked_for = self._matcher.watches(event) and not self._matcher.asks_for_any(event.kind)
+        if runs is None or heed > Heed.WORDS or is_asked_for or self._matcher.awaits(event):
+            return self._each_text(text, shape, reading) if event.kind in REPEATABLE else _KEEP
+        span = _span(text, event.message)
+        if self._probed(text, span, lambda other: other is None or self._matcher.says(other) != said):
+            return self._each_text(text, shape, reading) if event.kind in REPEATABLE else _KEEP
+        group = Group(event.kind, firsts=2, lasts=1)
+        return self._said_by(runs, replace(self._in_group(shape, group, runs.of_sayer), around=True))
 
     def _kept(self, text: str, reading: _Reading) -> Answer:
         """A line that others may belong to: of the same sayer, where it is known who that is."""
@@ -173,9 +188,11 @@ class Asker:
         if runs is None or event is None:
             return _KEEP
         if isinstance(event, TrainStep):
-            return self._said_by(runs, self._steps(text, shape, runs, event, heed))
+            return self._said_by(runs, self._steps(text, runs, event, heed))
         if isinstance(event, NcclChannel):
             return self._said_by(runs, self._channels(text, shape, runs, event))
+        if isinstance(event, NcclInit):
+            return self._set_ups(text, shape, runs, event)
         if heed is Heed.WORDS:
             group = Group(event.kind, firsts=1, lasts=0)
             return self._said_by(runs, self._in_group(shape, group, runs.of_sayer))
@@ -186,13 +203,23 @@ class Asker:
             inert = replace(inert, prefix=len(RUN.sub("", text[:start]).encode("utf-8", "replace")))
         return self._said_by(runs, inert)
 
-    def _steps(self, text: str, shape: bytes, runs: _Runs, event: TrainStep, heed: Heed) -> Answer:
+    def _steps(self, text: str, runs: _Runs, event: TrainStep, heed: Heed) -> Answer:
         group = Group(event.kind, firsts=_FIRST_STEPS, lasts=_LAST_STEPS)
-        steps = replace(self._in_group(shape, group, runs.of_sayer), watched=self._run_of_step(text, event), plain=True)
+        steps = replace(
+            self._in_group(b"", group, runs.of_sayer),
+            watched=self._run_of_step(text, event),
+            plain=True,
+        )
         if heed is not Heed.CHANGES:
             return steps
         changing = self._probed(text, (0, len(text)), lambda other: _scales(other) != _scales(event))
         return replace(steps, changing=changing & ~runs.outside, plain=False)
+
+    def _set_ups(self, text: str, shape: bytes, runs: _Runs, event: NcclInit) -> Answer:
+        """Of communicators of one size in which a process is the same rank, those that come up first and last."""
+        differs = self._probed(text, _span(text, event.message), lambda other: _nameless(other) != _nameless(event))
+        group = Group(event.kind, firsts=2, lasts=2)
+        return self._in_group(shape, group, runs.of_sayer | differs)
 
     def _channels(self, text: str, shape: bytes, runs: _Runs, event: NcclChannel) -> Answer:
         span = _span(text, event.message)
@@ -302,6 +329,31 @@ class Asker:
         return -1
 
 
+class Askers:
+    """The askers of a scan: one for each way in which sources begin; `listening` gives who listens to a kind."""
+
+    def __init__(self, matcher: Matcher, listening: Callable[[str], Iterable[object]]) -> None:
+        self._matcher = matcher
+        self._listening = listening
+        self._by_belief: dict[Hashable, Asker] = {}
+        self._needs: frozenset[Needs] | None = None
+
+    def of(self, peeler: Peeler) -> Asker:
+        """Return the asker for a source of which a peeler has peeled the first lines."""
+        asker = self._by_belief.get(peeler.believes)
+        if asker is None:
+            asker = Asker(peeler.twin(), self._matcher, self._listening, self._all_needs())
+            if len(self._by_belief) < _ASKERS:
+                self._by_belief[peeler.believes] = asker
+        return asker
+
+    def _all_needs(self) -> frozenset[Needs]:
+        if self._needs is None:
+            heeded = ((frozenset({word}),) for word in words_heeded(self._listening("log.text")))
+            self._needs = frozenset({*needs_of_dialects(), *self._matcher.needs_for("log.text"), *heeded})
+        return self._needs
+
+
 def _span(text: str, message: str) -> tuple[int, int]:
     """Return where a message stands in its line; the end of the line where it does not stand there as it is."""
     start = text.rfind(message) if message else -1
@@ -335,6 +387,13 @@ def _transport(event: Event | None) -> str | None:
 def _hop(event: Event | None) -> tuple[str, ...] | None:
     hop = hop_of(event.message) if isinstance(event, NcclChannel) else None
     return None if hop is None else hop.groups()
+
+
+def _nameless(event: Event | None) -> Event | None:
+    """A communicator's set-up without what tells it from others of its size."""
+    if not isinstance(event, NcclInit):
+        return None
+    return replace(event, message="", comm=None, comm_id=None, when=None, origin=replace(event.origin, tid=None))
 
 
 def _scales(event: Event | None) -> object:

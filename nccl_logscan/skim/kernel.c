@@ -28,8 +28,9 @@ enum {
     AROUND = 3,                       /* lines before and after one that go with it */
     MOST_SHAPES = 1 << 16,
     MOST_CLASSES = 3 << 16,
+    MOST_UNREAD = 1 << 17,            /* classes with which no more of those are begun of which no line is read */
     SLOTS = 1 << 17,                  /* of shapes */
-    CLASS_SLOTS = 1 << 19,
+    FEWEST_CLASS_SLOTS = 1 << 10,
     MET_SLOTS = 1 << 18,              /* of hashes of shapes that were met once */
     PREFIXES = 64,                    /* lengths of prefixes that are known */
     PREFIX_SLOTS = 1 << 12,
@@ -37,6 +38,9 @@ enum {
 };
 
 enum { INTERFACE = 1 };               /* as in skim/kernel.py; another one for every change that Python sees */
+#define START 0x02                    /* stands in a word for the start of what was said */
+#define TELLS 0x80000000u             /* of a state: words end in it */
+
 enum { NO_MEMORY = -1, DONE = 0, ASKS = 1 };
 enum { KEEP = 0, FOLD = 1 };
 enum { READ = 1, AROUND_ONE = 2, FIRST = 4, LAST = 8, CENTRE = 16, FIRST_OF_GROUP = 32 };
@@ -86,13 +90,15 @@ struct question {                     /* the part that waits for an answer */
 struct place { int64_t line; uint64_t start; uint32_t length, counted, tally; bool is_out; };
 struct kept { int64_t line, offset; uint32_t segment, length, room, counted, tally; uint8_t *text; };
 
-struct class_ {
-    uint64_t hash, count, count_here, kept_count, changing;
+struct class_ {                       /* what is told apart by two hashes of its key is taken for one */
+    uint64_t hash, other_hash, count;
+    uint32_t group, firsts, lasts, segment;
+    uint64_t count_here, kept_count, changing;
     uint8_t *key;
     struct place *here;               /* the last lines of this segment, a ring */
     struct kept *kept;                /* the last lines of the segments before, a ring */
     int64_t reading_until;            /* a line of this segment up to which all of the class are read */
-    uint32_t key_length, group, firsts, lasts, segment;
+    uint32_t key_length;
     bool speaks;
 };
 
@@ -103,7 +109,8 @@ struct array { uint8_t *data; size_t used, room; };
 struct skim {
     uint64_t seed;
     struct shape *shapes;
-    uint32_t *class_slots;
+    struct class_slot { uint32_t tag, number; } *class_slots; /* a power of two, at least twice as many as classes */
+    size_t class_slot_count;
     struct answer *answers;
     bool *group_seen;
     size_t shape_count, answer_room;
@@ -112,10 +119,11 @@ struct skim {
     uint64_t *met;
     struct prefix *prefixes;
     uint32_t prefix_lengths[PREFIXES], prefix_length_count, prefix_count;
+    bool ends_prefix[PREFIXES][256];  /* of each length, the last bytes of prefixes */
     struct array bytes, records, told, touched, tallies;
     bool overflowed;
     /* what a line of an unknown shape needs to have a meaning: of one need a word of each set */
-    uint32_t *states;                 /* `letter_count` next ones of each */
+    uint32_t *states;                 /* `letter_count` next ones of each, with TELLS where words end there */
     uint32_t *tells;                  /* of each state the nearest one, itself or a suffix, in which words end; 0: none */
     uint32_t *suffixes;               /* of each such state the next shorter one */
     uint32_t *first_words, *next_words;
@@ -185,7 +193,9 @@ static inline uint64_t word_at(const uint8_t *text) {
     return word;
 }
 
-static uint64_t hashed(uint64_t seed, const uint8_t *text, size_t length) {
+struct hashes { uint64_t one, other; };
+
+static struct hashes hashed_twice(uint64_t seed, const uint8_t *text, size_t length) {
     const uint64_t first = 0x9E3779B97F4A7C15u, second = 0xD1B54A32D192ED03u;
     uint64_t hash = seed ^ mixed(length ^ first, second), other = hash ^ second;
     for (; length > 32; text += 32, length -= 32) {
@@ -196,8 +206,10 @@ static uint64_t hashed(uint64_t seed, const uint8_t *text, size_t length) {
     memcpy(rest, text, length);
     hash = mixed(word_at(rest) ^ first ^ hash, word_at(rest + 8) ^ second);
     other = mixed(word_at(rest + 16) ^ second ^ other, word_at(rest + 24) ^ first);
-    return mixed(hash ^ first, other ^ second);
+    return (struct hashes){mixed(hash ^ first, other ^ second), mixed(hash + other, second) ^ other};
 }
+
+static uint64_t hashed(uint64_t seed, const uint8_t *text, size_t length) { return hashed_twice(seed, text, length).one; }
 
 /* --- runs ----------------------------------------------------------------------------------------------- */
 
@@ -244,7 +256,8 @@ static void look_wide(struct skim *skim, const uint8_t *text, const uint8_t *lim
     while (length < left) {
         uint64_t rest = left - length;
         if (words == WORDS) {
-            odd = 1;
+            const uint8_t *behind = text + length;
+            odd |= *behind != '\n' && !(*behind == '\r' && ends_part(behind, limit));
             break;
         }
         __mmask64 valid = rest >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << rest) - 1;
@@ -378,19 +391,41 @@ static int hand_out(struct skim *skim, struct place place, uint32_t flags, uint3
 
 /* --- classes -------------------------------------------------------------------------------------------- */
 
+static int more_class_slots(struct skim *skim) {
+    size_t count = skim->class_slot_count * 2;
+    struct class_slot *slots = calloc(count, sizeof *slots);
+    if (!slots) return NO_MEMORY;
+    for (size_t n = 0; n < skim->class_count; n++) {
+        size_t slot = skim->classes[n].hash & (count - 1);
+        while (slots[slot].number) slot = (slot + 1) & (count - 1);
+        slots[slot] = (struct class_slot){(uint32_t)(skim->classes[n].hash >> 32), (uint32_t)n + 1};
+    }
+    free(skim->class_slots);
+    skim->class_slots = slots;
+    skim->class_slot_count = count;
+    return DONE;
+}
+
 static struct class_ *class_of(struct skim *skim, uint32_t group, const uint8_t *key, size_t key_length, uint32_t firsts,
                                uint32_t lasts) {
-    uint64_t hash = hashed(skim->seed ^ group, key, key_length);
-    size_t slot = hash & (CLASS_SLOTS - 1);
-    for (; skim->class_slots[slot]; slot = (slot + 1) & (CLASS_SLOTS - 1)) {
-        struct class_ *known = &skim->classes[skim->class_slots[slot] - 1];
-        if (known->hash == hash && known->group == group && known->key_length == key_length &&
-            memcmp(known->key, key, key_length) == 0)
-            return known;
+    struct hashes hashes = hashed_twice(skim->seed ^ group, key, key_length);
+    uint64_t hash = hashes.one;
+    uint32_t tag = (uint32_t)(hash >> 32);
+    size_t slot = hash & (skim->class_slot_count - 1);
+    for (; skim->class_slots[slot].number; slot = (slot + 1) & (skim->class_slot_count - 1)) {
+        if (skim->class_slots[slot].tag != tag) continue;
+        struct class_ *known = &skim->classes[skim->class_slots[slot].number - 1];
+        if (known->hash == hash && known->other_hash == hashes.other && known->group == group) return known;
     }
-    if (skim->class_count == MOST_CLASSES) {
+    /* Classes of which no line is read leave room for the others. */
+    if (skim->class_count >= (firsts ? MOST_CLASSES : MOST_UNREAD)) {
         skim->overflowed = true;
         return NULL;
+    }
+    if (2 * (skim->class_count + 1) > skim->class_slot_count) {
+        if (more_class_slots(skim)) return NULL;
+        slot = hash & (skim->class_slot_count - 1);
+        while (skim->class_slots[slot].number) slot = (slot + 1) & (skim->class_slot_count - 1);
     }
     if (skim->class_count == skim->class_room) {
         size_t room = skim->class_room ? skim->class_room * 2 : 256;
@@ -399,7 +434,7 @@ static struct class_ *class_of(struct skim *skim, uint32_t group, const uint8_t 
         skim->classes = classes;
         skim->class_room = room;
     }
-    struct class_ new = {.hash = hash, .group = group, .key_length = (uint32_t)key_length, .firsts = firsts,
+    struct class_ new = {.hash = hash, .other_hash = hashes.other, .group = group, .key_length = (uint32_t)key_length, .firsts = firsts,
                          .lasts = lasts, .reading_until = -1, .segment = ~(uint32_t)0};
     new.key = malloc(key_length + 1);
     if (lasts) {
@@ -414,24 +449,43 @@ static struct class_ *class_of(struct skim *skim, uint32_t group, const uint8_t 
     }
     memcpy(new.key, key, key_length);
     skim->classes[skim->class_count++] = new;
-    skim->class_slots[slot] = (uint32_t)skim->class_count;
+    skim->class_slots[slot] = (struct class_slot){tag, (uint32_t)skim->class_count};
     return &skim->classes[skim->class_count - 1];
 }
 
-static bool is_full(const struct skim *skim) { return skim->class_count == MOST_CLASSES; }
+static bool is_full(const struct skim *skim, uint32_t firsts) {
+    return skim->class_count >= (firsts ? MOST_CLASSES : MOST_UNREAD);
+}
 
 /* The runs of a text that `wanted` asks for, each ended by a byte that none holds; SIZE_MAX where they are too long. */
 static size_t put_key(const struct skim *skim, uint8_t *key, const uint8_t *text, size_t length, uint64_t wanted) {
-    size_t used = 0, at = 0;
-    for (unsigned number = 0; wanted >> (number < 63 ? number : 63); number++) {
-        size_t from = next_bit(skim, at, length, false);
-        if (from == length) break;
-        at = next_bit(skim, from, length, true);
-        if (wanted >> (number < 63 ? number : 63) & 1) {
-            if (used + (at - from) + 1 > KEY) return SIZE_MAX;
-            memcpy(key + used, text + from, at - from);
-            used += at - from;
-            key[used++] = ' ';
+    size_t used = 0, from = 0;
+    unsigned number = 0;
+    bool is_open = false;
+    for (size_t word = 0; word <= skim->word_count && wanted >> (number < 63 ? number : 63); word++) {
+        uint64_t bits = word < skim->word_count ? skim->kill[word] : 0;
+        unsigned bit = 0;
+        while (is_open || bits) {
+            if (!is_open) {
+                bit = (unsigned)__builtin_ctzll(bits);
+                from = word * 64 + bit;
+                is_open = true;
+            }
+            uint64_t beyond = ~(bits >> bit);
+            unsigned end = beyond ? bit + (unsigned)__builtin_ctzll(beyond) : 64;
+            if (end >= 64 && word < skim->word_count) break;
+            size_t to = word * 64 + end < length ? word * 64 + end : length;
+            is_open = false;
+            if (wanted >> (number < 63 ? number : 63) & 1) {
+                if (used + (to - from) + 1 > KEY) return SIZE_MAX;
+                memcpy(key + used, text + from, to - from);
+                used += to - from;
+                key[used++] = ' ';
+            }
+            number++;
+            if (!(wanted >> (number < 63 ? number : 63))) return used;
+            bits = end >= 64 ? 0 : bits & (~(uint64_t)0 << end);
+            bit = end;
         }
     }
     return used;
@@ -521,18 +575,25 @@ static int enter_class(struct skim *skim, struct place *place, const struct answ
         count_tally(skim, place, answer->tally);
         return DONE;
     }
-    size_t length = put_key(skim, skim->key, text, place->length, answer->keyed);
+    const uint8_t *key = skim->key;
+    size_t length;
+    if (answer->sayer && answer->keyed == answer->of_sayer) {
+        key = skim->sayer_key;
+        length = skim->sayer_length;
+    } else {
+        length = put_key(skim, skim->key, text, place->length, answer->keyed);
+    }
     struct class_ *class_ = NULL;
     if (length != SIZE_MAX) {
-        class_ = class_of(skim, answer->group, skim->key, length, answer->firsts, answer->lasts);
-        if (!class_ && !is_full(skim)) return NO_MEMORY;
+        class_ = class_of(skim, answer->group, key, length, answer->firsts, answer->lasts);
+        if (!class_ && !is_full(skim, answer->firsts)) return NO_MEMORY;
     }
     if (!class_) {
         if (answer->firsts) *is_read = true; /* it is not counted, since it is read */
         else count_tally(skim, place, answer->tally);
         return DONE;
     }
-    if (touch(skim, class_)) return NO_MEMORY;
+    if ((class_->lasts || answer->changing) && touch(skim, class_)) return NO_MEMORY;
     uint32_t number = (uint32_t)(class_ - skim->classes) + 1;
     place->counted = number;
     if (answer->changing) {
@@ -540,7 +601,8 @@ static int enter_class(struct skim *skim, struct place *place, const struct answ
         uint64_t now = run_length == SIZE_MAX ? 1 : hashed(skim->seed, skim->key, run_length) | 1;
         if (now != class_->changing) {
             *is_read = true;
-            if (class_->count_here && put_record(skim, class_->here[(class_->count_here - 1) % class_->lasts], READ, 0))
+            if (class_->count_here && class_->lasts &&
+                put_record(skim, class_->here[(class_->count_here - 1) % class_->lasts], READ, 0))
                 return NO_MEMORY;
         }
         class_->changing = now;
@@ -560,7 +622,7 @@ static struct class_ *sayer_of(struct skim *skim, const struct answer *answer) {
 /* Enters a line among those of its sayer. */
 static int enter_sayer(struct skim *skim, struct place *place, const struct answer *answer, bool *is_read) {
     struct class_ *sayer = sayer_of(skim, answer);
-    if (!sayer) return answer->sayer && skim->sayer_length != SIZE_MAX && !is_full(skim) ? NO_MEMORY : DONE;
+    if (!sayer) return answer->sayer && skim->sayer_length != SIZE_MAX && !is_full(skim, 1) ? NO_MEMORY : DONE;
     sayer->speaks = true;
     if (touch(skim, sayer)) return NO_MEMORY;
     *is_read = *is_read || place->line <= sayer->reading_until;
@@ -644,10 +706,12 @@ static int remember(struct skim *skim, const struct answer *answer) {
 
 /* Whether a text holds all that one of the needs asks for. */
 static bool may_mean(struct skim *skim, const uint8_t *text, size_t length) {
-    uint32_t state = 0;
+    uint32_t state = skim->states[skim->letters[START]] & ~TELLS;
     skim->epoch++;
     for (size_t at = 0; at < length; at++) {
-        state = skim->states[(size_t)state * skim->letter_count + skim->letters[text[at]]];
+        uint32_t next = skim->states[(size_t)state * skim->letter_count + skim->letters[text[at]]];
+        state = next & ~TELLS;
+        if (!(next & TELLS)) continue;
         for (uint32_t told = skim->tells[state]; told; told = skim->suffixes[told])
             for (uint32_t word = skim->first_words[told]; word; word = skim->next_words[word]) {
                 uint32_t need = skim->owners[word - 1].need;
@@ -678,7 +742,7 @@ static bool is_bare(const uint8_t *text, size_t length) {
 static const struct prefix *known_prefix(const struct skim *skim) {
     for (uint32_t n = 0; n < skim->prefix_length_count; n++) {
         uint32_t length = skim->prefix_lengths[n];
-        if (length > skim->shape_length) continue;
+        if (length > skim->shape_length || (length && !skim->ends_prefix[n][skim->shape[length - 1]])) continue;
         uint64_t hash = hashed(skim->seed ^ length, skim->shape, length);
         for (size_t slot = hash & (PREFIX_SLOTS - 1); skim->prefixes[slot].sayer; slot = (slot + 1) & (PREFIX_SLOTS - 1))
             if (skim->prefixes[slot].hash == hash) return &skim->prefixes[slot];
@@ -695,10 +759,13 @@ static void learn_prefix(struct skim *skim, const struct answer *answer) {
         skim->prefix_length_count++;
         while (n > 0 && skim->prefix_lengths[n - 1] < length) {
             skim->prefix_lengths[n] = skim->prefix_lengths[n - 1];
+            memcpy(skim->ends_prefix[n], skim->ends_prefix[n - 1], sizeof skim->ends_prefix[n]);
             n--;
         }
         skim->prefix_lengths[n] = length;
+        memset(skim->ends_prefix[n], 0, sizeof skim->ends_prefix[n]);
     }
+    if (length) skim->ends_prefix[n][skim->shape[length - 1]] = true;
     uint64_t hash = hashed(skim->seed ^ length, skim->shape, length);
     size_t slot = hash & (PREFIX_SLOTS - 1);
     for (; skim->prefixes[slot].sayer; slot = (slot + 1) & (PREFIX_SLOTS - 1))
@@ -856,7 +923,7 @@ static int run_out(struct skim *skim, const uint32_t *touched, size_t touched_co
         look(skim, skim->buffer + skim->at, skim->buffer + skim->end);
         skim->hash = hashed(skim->seed, skim->shape, skim->shape_length);
         const struct answer *answer = skim->odd ? NULL : known_answer(skim);
-        if (answer && answer->action == FOLD && answer->sayer && !is_full(skim)) {
+        if (answer && answer->action == FOLD && answer->sayer && !is_full(skim, 1)) {
             skim->sayer_length =
                 put_key(skim, skim->sayer_key, skim->buffer + skim->at, skim->part_end - skim->at, answer->of_sayer);
             struct class_ *sayer = sayer_of(skim, answer);
@@ -893,7 +960,8 @@ struct skim *skim_new(uint64_t seed, int32_t may_be_wide) {
     if (!skim) return NULL;
     skim->seed = seed;
     skim->shapes = calloc(SLOTS, sizeof *skim->shapes);
-    skim->class_slots = calloc(CLASS_SLOTS, sizeof *skim->class_slots);
+    skim->class_slot_count = FEWEST_CLASS_SLOTS;
+    skim->class_slots = calloc(skim->class_slot_count, sizeof *skim->class_slots);
     skim->met = calloc(MET_SLOTS, sizeof *skim->met);
     skim->prefixes = calloc(PREFIX_SLOTS, sizeof *skim->prefixes);
     look = look_plain;
@@ -992,6 +1060,8 @@ int32_t skim_needs(struct skim *skim, const uint8_t *words, uint64_t length, con
             }
         }
     }
+    for (size_t place = 0; place < count * width; place++)
+        if (skim->tells[states[place]]) states[place] |= TELLS;
     free(fails);
     free(queue);
     return DONE;
@@ -1008,7 +1078,7 @@ void skim_clear(struct skim *skim) {
     }
     skim->class_count = 0;
     skim->overflowed = false;
-    memset(skim->class_slots, 0, CLASS_SLOTS * sizeof *skim->class_slots);
+    memset(skim->class_slots, 0, skim->class_slot_count * sizeof *skim->class_slots);
     if (skim->group_seen) memset(skim->group_seen, 0, skim->shape_count * sizeof *skim->group_seen);
     skim->bytes.used = skim->records.used = skim->told.used = skim->touched.used = skim->tallies.used = 0;
 }

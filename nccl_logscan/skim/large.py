@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
-from nccl_logscan.diagnosis.heed import words_heeded
-from nccl_logscan.diagnosis.matcher import Matcher
-from nccl_logscan.events.words import needs_of_dialects
 from nccl_logscan.lines import Peeler
-from nccl_logscan.skim.asking import Asker
+from nccl_logscan.skim.asking import Asker, Askers
 from nccl_logscan.skim.choice import LARGE, Skimming
 from nccl_logscan.skim.rounds import FileRounds, Round, StreamRounds
 from nccl_logscan.sources.limits import Limits
@@ -48,14 +45,12 @@ class Large:
         head = _head(source.path, skimming.large)
         return None if len(head) < skimming.large or head.startswith(_BOM) else cls(source, head, None, skimming)
 
-    def rounds(
-        self, matcher: Matcher, listening: Callable[[str], Iterable[object]]
-    ) -> Iterator[Round | Iterable[RawLine]]:
+    def rounds(self, askers: Askers) -> Iterator[Round | Iterable[RawLine]]:
         """Yield the rounds; all lines instead where a stream turns out to be short. Never raises."""
         limits = self._source.limits
         if self._blocks is None:
             assert self._source.path is not None
-            asker = self._asker(self._head, limits, matcher, listening)
+            asker = self._asker(self._head, limits, askers)
             self._head = b""
             yield from self._of_file(self._source.path, limits, asker)
             return
@@ -64,7 +59,7 @@ class Large:
         if len(head) < LARGE or head.startswith(_BOM):
             yield self._all_lines(blocks, limits)
             return
-        yield from StreamRounds(blocks, self._source.name, limits, self._asker(head, limits, matcher, listening))
+        yield from StreamRounds(blocks, self._source.name, limits, self._asker(head, limits, askers))
 
     def _of_file(self, path: Path, limits: Limits, asker: Asker) -> Iterator[Round]:
         self._source.begin()
@@ -73,16 +68,12 @@ class Large:
         except OSError as error:
             self._source.end_early(error)
 
-    def _asker(
-        self, head: bytes, limits: Limits, matcher: Matcher, listening: Callable[[str], Iterable[object]]
-    ) -> Asker:
+    def _asker(self, head: bytes, limits: Limits, askers: Askers) -> Asker:
         peeler = Peeler()
         cutter = LineCutter(self._source.name, limits)
         for _, line in zip(range(_PRIMING), cutter.feed(head[:_PRIMING_BYTES]), strict=False):
             peeler.peel(line)
-        heeded = ((frozenset({word}),) for word in words_heeded(listening("log.text")))
-        needs = frozenset({*needs_of_dialects(), *matcher.needs_for("log.text"), *heeded})
-        return Asker(self._source.name, peeler.twin(), matcher, listening, needs)
+        return askers.of(peeler)
 
     def _all_lines(self, blocks: Iterable[bytes], limits: Limits) -> Iterator[RawLine]:
         cutter = LineCutter(self._source.name, limits)

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 
 from ahocorasick_rs import AhoCorasick
 
-from nccl_logscan.events.words import Needs
+from nccl_logscan.events.words import START, Needs
 from nccl_logscan.records import dataclass, field, replace
 from nccl_logscan.skim.told import (
     AROUND,
@@ -16,6 +16,7 @@ from nccl_logscan.skim.told import (
     LONGEST,
     MOST_CLASSES,
     MOST_SHAPES,
+    MOST_UNREAD,
     NO_PREFIX,
     Answer,
     Ask,
@@ -220,7 +221,7 @@ class PlainSkimmer:
     def _may_mean(self, text: bytes) -> bool:
         """Return whether a text holds all that one of the needs asks for."""
         assert self._words is not None
-        lowered = text.translate(_ASCII_LOWER).decode("latin-1")
+        lowered = START + text.translate(_ASCII_LOWER).decode("latin-1")
         found = {word for word, _, _ in self._words.find_matches_as_indexes(lowered, overlapping=True)}
         numbers = frozenset().union(*(self._owners[word] for word in found))
         return any(all(any(word in lowered for word in words) for words in self._needs[number]) for number in numbers)
@@ -305,7 +306,7 @@ class PlainSkimmer:
     def _class(self, key: Key, firsts: int, lasts: int) -> _Class | None:
         class_ = self._classes.get(key)
         if class_ is None:
-            if len(self._classes) >= MOST_CLASSES:
+            if len(self._classes) >= (MOST_CLASSES if firsts else MOST_UNREAD):
                 self._tale.overflowed = True
                 return None
             class_ = self._classes[key] = _Class(firsts, lasts)

@@ -9,10 +9,9 @@ from __future__ import annotations
 import os
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from nccl_logscan.events.words import Needs
 from nccl_logscan.position import Position
 from nccl_logscan.records import dataclass, field
 from nccl_logscan.skim.asking import Asker, Group
@@ -79,11 +78,13 @@ class _Batch:
             self.giants[window.segment] = window.giant
 
 
-def skimmer(needs: Collection[Needs]) -> Skimmer:
-    """Return the fastest skimmer there is."""
-    skimming: Skimmer = KernelSkimmer() if library() is not None else PlainSkimmer()
-    skimming.learn_needs(needs)
-    return skimming
+def skimmers_of(asker: Asker, count: int) -> list[Skimmer]:
+    """Return so many skimmers, the fastest there are, that know what the asker has answered before."""
+    while len(asker.skimmers) < count:
+        skimming: Skimmer = KernelSkimmer() if library() is not None else PlainSkimmer()
+        skimming.learn_needs(asker.needs)
+        asker.skimmers.append(skimming)
+    return asker.skimmers[:count]
 
 
 class FileRounds:
@@ -102,11 +103,11 @@ class FileRounds:
         descriptor = os.open(self._path, os.O_RDONLY)
         try:
             size = os.fstat(descriptor).st_size
-            workers = [
-                (skimmer(self._asker.needs), FileWindows(descriptor, size, self._name, self._limits))
-                for _ in range(self._threads)
-            ]
             segments = -(-size // SEGMENT)
+            workers = [
+                (skimming, FileWindows(descriptor, size, self._name, self._limits))
+                for skimming in skimmers_of(self._asker, min(self._threads, segments))
+            ]
             batch = _Batch()
             for first in range(0, segments, BATCH):
                 end = min(segments, first + BATCH)
@@ -146,7 +147,7 @@ class StreamRounds:
 
     def __iter__(self) -> Iterator[Round]:
         """Yield the rounds in order."""
-        skimming, batch, size = skimmer(self._asker.needs), _Batch(), 0
+        [skimming], batch, size = skimmers_of(self._asker, 1), _Batch(), 0
         done = 0
         for window in self._windows:
             if window.segment // BATCH > done // BATCH and skimming.held > HELD:

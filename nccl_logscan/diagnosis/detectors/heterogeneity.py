@@ -65,7 +65,9 @@ class Heterogeneity:
         self._running: dict[str, None] = {}
 
     def heeds(self, event: Event) -> Heed:
-        """See `Heed`: facts."""
+        """See `Heed`: facts; which hosts came up."""
+        if isinstance(event, NcclInit):
+            return Heed.WORDS
         return Heed.TEXT if tells_facts(event) else Heed.SAYER
 
     def feed(self, event: Event, site: Site) -> None:

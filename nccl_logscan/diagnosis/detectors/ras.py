@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from nccl_logscan.diagnosis.addresses import AddressBook
+from nccl_logscan.diagnosis.addresses import AddressBook, prints_addresses
 from nccl_logscan.diagnosis.detectors.detection import Detection, captured, excerpt_of
 from nccl_logscan.diagnosis.excerpts import Excerpt, Site
 from nccl_logscan.diagnosis.heed import Heed
@@ -66,7 +66,8 @@ class Ras:
 
     def heeds(self, event: Event) -> Heed:
         """See `Heed`: the addresses of hosts."""
-        return Heed.TEXT if event.message.startswith("Bootstrap") else Heed.SAYER
+        is_told = event.message.startswith("Bootstrap") and prints_addresses(event.message)
+        return Heed.TEXT if is_told else Heed.SAYER
 
     def feed(self, event: Event, site: Site) -> None:
         """Note an event of RAS, or which host an address is of."""

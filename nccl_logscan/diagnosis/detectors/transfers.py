@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import ClassVar, NamedTuple
 
-from nccl_logscan.diagnosis.addresses import AddressBook, Ends, is_address
+from nccl_logscan.diagnosis.addresses import AddressBook, Ends, is_address, prints_addresses
 from nccl_logscan.diagnosis.detectors.detection import Detection, brief_excerpt_of
 from nccl_logscan.diagnosis.detectors.ports import listed
 from nccl_logscan.diagnosis.excerpts import Site
@@ -82,7 +82,9 @@ class Transfers:
         """See `Heed`: the addresses of hosts and stalled transfers; whom a rank sends to."""
         if isinstance(event, NcclChannel):
             return Heed.WORDS
-        return Heed.TEXT if event.message.startswith(_INFORMING) else Heed.SAYER
+        is_stall = event.message.startswith("NET")
+        is_told = event.message.startswith(_INFORMING) and (is_stall or prints_addresses(event.message))
+        return Heed.TEXT if is_told else Heed.SAYER
 
     def feed(self, event: Event, site: Site) -> None:
         """Note a failed transfer, which addresses and adapters a host has, or whom a rank sends to."""
