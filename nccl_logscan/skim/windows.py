@@ -14,7 +14,7 @@ from nccl_logscan.sources.raw import RawLine
 from nccl_logscan.sources.text import LineCutter
 
 SEGMENT = 1 << 21
-BESIDE = 1 << 13
+BESIDE = 1 << 16
 """Bytes before and behind a segment that are read with it."""
 _LONGEST = 1 << 22
 """Bytes behind a segment in which its last line has to end; a longer one is cut apart from the others."""
