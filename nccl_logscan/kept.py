@@ -1,9 +1,10 @@
-"""Compiled expressions, kept from run to run where Python keeps the bytecode.
+"""Compiled expressions, and methods of records, kept from run to run where Python keeps the bytecode.
 
 To compile the hundred expressions that a small log calls for takes longer than to read the log; to load what they were
-compiled to takes a hundredth of that. What is kept belongs to one interpreter and one build of `regex`: any other
-finds nothing, and compiles. Nothing is written where Python may not write bytecode (`-B`, PYTHONDONTWRITEBYTECODE), and
-PYTHONPYCACHEPREFIX moves it as it moves the bytecode. Like that, it is trusted as the program's own files are.
+compiled to takes a hundredth of that; so with the methods of its records. What is kept belongs to one interpreter and
+one build of `regex`: any other finds nothing, and compiles. Nothing is written where Python may not write bytecode
+(`-B`, PYTHONDONTWRITEBYTECODE), and PYTHONPYCACHEPREFIX moves it as it moves the bytecode. Like that, it is trusted as
+the program's own files are.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import os
 import sys
 from contextlib import suppress
 from functools import cache
+from types import CodeType
 from typing import Any
 
 _MOST = 4_096
@@ -39,6 +41,17 @@ def keep(key: tuple[Any, ...], value: Any) -> None:
         _entries.clear()
     _entries[key] = value
     _has_grown = True
+
+
+def code_of(text: str) -> CodeType:
+    """Return Python's code of a text of the program's own, as an earlier run compiled it, or compile it."""
+    known = recall(("code", text))
+    if known is not None:
+        code: CodeType = marshal.loads(known)  # noqa: S302 - trusted as bytecode is
+        return code
+    code = compile(text, "<record>", "exec")
+    keep(("code", text), marshal.dumps(code))
+    return code
 
 
 def save() -> None:

@@ -29,6 +29,7 @@ from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.diagnosis.folding import OpenFinding
 from nccl_logscan.diagnosis.gpus import Gpus
 from nccl_logscan.diagnosis.hang.dump_sets import DumpSets
+from nccl_logscan.diagnosis.heed import REPEATABLE
 from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.diagnosis.job import JobFacts
 from nccl_logscan.diagnosis.matcher import Matcher
@@ -46,21 +47,20 @@ from nccl_logscan.records import dataclass, field, replace
 from nccl_logscan.report.redact import holds_no_secret
 from nccl_logscan.rulebook.load import builtin_rulebook
 from nccl_logscan.rulebook.rule import Rulebook
-from nccl_logscan.skim.asking import NO_KIND, REPEATABLE, Askers
-from nccl_logscan.skim.channels import UnreadChannels
-from nccl_logscan.skim.large import Large, Skimming
-from nccl_logscan.skim.rounds import Round
-from nccl_logscan.skim.told import Key
+from nccl_logscan.skim.choice import Skimming, may_be_large
 from nccl_logscan.sources import Kind, Limits, kind_of, open_sources
 from nccl_logscan.sources.beside import configs_beside, given_configs
 from nccl_logscan.sources.line_source import LineSource, TextSource
 from nccl_logscan.sources.raw import RawLine
-from nccl_logscan.sources.source import Source
 from nccl_logscan.taxonomy import Role
 
 if TYPE_CHECKING:
     from nccl_logscan.configs.model import Config
     from nccl_logscan.diagnosis.verdict import Diagnosis, JudgedSetting, PlannedStep
+    from nccl_logscan.skim.asking import Askers
+    from nccl_logscan.skim.large import Large
+    from nccl_logscan.skim.rounds import Round
+    from nccl_logscan.skim.told import Key
 
 _MEMO = 4_096
 _PROGRESS_LINES = 16_384
@@ -312,6 +312,14 @@ class Reading:
         return repeat
 
 
+def _as_large(source: LineSource, skimming: Skimming) -> Large | None:
+    if not may_be_large(source, skimming):
+        return None
+    from nccl_logscan.skim.large import Large  # noqa: PLC0415 - a small log needs none of it
+
+    return Large.of(source, skimming)
+
+
 def _is_sign(findings: tuple[OpenFinding, ...] | None) -> bool:
     """Whether an event may be one of a failure, by the findings that it went to."""
     return findings is None or any(finding.rule.role not in _HARMLESS for finding in findings)
@@ -343,7 +351,7 @@ class Run:
         self.order = 0
         self.last_sign = 0
         self.last = self.attempts.last
-        self._askers = Askers(self.matcher, self.listeners)
+        self._askers: Askers | None = None
         self._listeners: dict[str, tuple[Callable[[Event, Site], None], ...]] = {}
         self.turn_to(self.attempts.last)
 
@@ -358,11 +366,13 @@ class Run:
     def read(self, source: LineSource, progress: Callable[[LineSource], None] | None) -> None:
         """Read one source to its end; of a large one the lines that tell something (skim/)."""
         reading = Reading(self, source.name)
-        large = Large.of(source, self.skimming) if isinstance(source, Source) else None
+        large = _as_large(source, self.skimming)
         if large is None:
             reading.take(source.lines(), None if progress is None else partial(progress, source))
         else:
-            for part in large.rounds(self._askers):
+            from nccl_logscan.skim.rounds import Round  # noqa: PLC0415 - loaded with it
+
+            for part in large.rounds(self._its_askers()):
                 if isinstance(part, Round):
                     large.count(part, reading.take_round(part))
                 else:
@@ -372,6 +382,13 @@ class Run:
         reading.finish(source.lines_read, source.bytes_read)
         if progress is not None:
             progress(source)
+
+    def _its_askers(self) -> Askers:
+        if self._askers is None:
+            from nccl_logscan.skim.asking import Askers  # noqa: PLC0415 - for large inputs alone
+
+            self._askers = Askers(self.matcher, self.listeners)
+        return self._askers
 
     def read_dump(self, source: LineSource) -> None:
         """Read one flight recorder's dump."""
@@ -398,6 +415,9 @@ class Run:
 
     def count_bulk(self, part: Round, name: str, seen: Collection[Key], tallied: Mapping[int, int]) -> None:
         """Enter lines of which none was read that stands for them: by kind, and channels by what their keys tell."""
+        from nccl_logscan.skim.asking import NO_KIND  # noqa: PLC0415 - a small log needs none of it
+        from nccl_logscan.skim.channels import UnreadChannels  # noqa: PLC0415 - as above
+
         for tally, times in part.tally_counts.items():
             kind = part.tallies.get(tally, NO_KIND)
             unread = times - tallied.get(tally, 0)

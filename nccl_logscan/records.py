@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar, cast, dataclass_transform, overload
 
+from nccl_logscan.kept import code_of
+
 _T = TypeVar("_T")
 _MISSING: Any = object()
 
@@ -215,7 +217,7 @@ def _tuple(record: str, names: list[str]) -> str:
 
 def _function(owner: type[Any], head: str, body: list[str], known: dict[str, Any]) -> Callable[..., Any]:
     scope = {**known, "__name__": owner.__module__}
-    exec("\n ".join([head, *body]), scope)  # noqa: S102 - of the names of a class's fields and nothing else
+    exec(code_of("\n ".join([head, *body])), scope)  # noqa: S102 - of the names of a class's fields and nothing else
     function: Any = next(scope[name] for name in ("__init__", "__eq__", "__hash__") if name in scope)
     function.__qualname__ = f"{owner.__qualname__}.{function.__name__}"
     return cast("Callable[..., Any]", function)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
+from nccl_logscan.cli.plain import is_one_of
 from nccl_logscan.expressions import deferred
-from nccl_logscan.sources import STDIN
 
 _VERSION = deferred(r"(?:core_)?v?\d+(?:\.\d+){0,4}(?:[-+.\w]{0,40})?", re.ASCII)
 
@@ -37,12 +37,5 @@ def checked_version(text: str) -> str:
 
 def must_replace_none_of(inputs: Iterable[str], place: Path, what: str) -> None:
     """Raise BadParameter where `what` (the report) would be written over a file that it is about."""
-    if any(_is_same_file(place, given) for given in inputs):
+    if is_one_of(inputs, place):
         raise click.BadParameter(f"{place} is one of the inputs; {what} would replace it", param_hint="--output")
-
-
-def _is_same_file(place: Path, given: str) -> bool:
-    try:
-        return given != STDIN and place.samefile(given)
-    except OSError:
-        return False

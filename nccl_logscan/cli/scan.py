@@ -22,7 +22,7 @@ Examples:
   nccl-logscan scan trainer.log --format json -o - | jq .verdict
   nccl-logscan scan trainer.log --config train.sbatch the line to change, and the change as a diff
   nccl-logscan scan trainer.log --rules site-rules    rules of your own as well
-  nccl-logscan --follow logs/ --stalled 45m           watch a job that runs; leave when it has failed or ended
+  nccl-logscan --follow logs/ --stalled 45m           watch a job until it has failed or ended
 
 \b
 Exit codes:

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from nccl_logscan.cli.plain import is_one_of
 from nccl_logscan.cli.progress import progress_on
 from nccl_logscan.cli.stdout import printing
 from nccl_logscan.diagnosis.verdict import ScanResult
@@ -86,11 +87,11 @@ def _place(output: str | None, logs: tuple[str, ...], form: str) -> Path:
     """Return where to write; a folder that is not there is told before an hour of reading, not after it."""
     if output is None:
         return Path("reports") / (_stem(logs[0]) + SUFFIX[form])
-    # Options are click's to refuse.
-    from nccl_logscan.cli.options import must_replace_none_of  # noqa: PLC0415
-
     place = Path(output)
-    must_replace_none_of(logs, place, "the report")
+    if is_one_of(logs, place):
+        from nccl_logscan.cli.options import must_replace_none_of  # noqa: PLC0415 - options are click's to refuse
+
+        must_replace_none_of(logs, place, "the report")
     if not place.parent.is_dir():
         raise OutputError(
             f"cannot write the report to {place}: there is no folder {place.parent}",

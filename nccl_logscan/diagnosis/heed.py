@@ -14,6 +14,9 @@ from nccl_logscan.events.model import Event
 
 BULK_KINDS = frozenset({"log.text", "train.step", "nccl.info", "nccl.channel", "nccl.init", "python.warning"})
 """Kinds of which a log holds thousands of lines that say nothing new."""
+REPEATABLE = frozenset({"nccl.warn", "nccl.trail", "nccl.info", "nccl.channel"})
+"""Kinds whose meaning is in their one line alone: to detectors and facts a second line of the same text, prefix and
+process included, says nothing new, and to rules only that it came once more."""
 
 
 class Heed(IntEnum):

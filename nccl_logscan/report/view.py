@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from operator import itemgetter
 from typing import Any, TypeAlias
 
@@ -453,15 +454,22 @@ def _cut(text: str) -> str:
     return text if len(text) <= TEXT_LIMIT else text[: TEXT_LIMIT - 1] + "…"
 
 
+def _cleaned_text(text: str) -> str:
+    shown = _cut(redact(text[: 2 * TEXT_LIMIT]))
+    return shown if shown.isascii() else _LONE_SURROGATE.sub("\ufffd", shown)
+
+
+_cleaned_name = lru_cache(maxsize=256)(_cleaned_text)  # a view has the same names over and over
+
+
 def _cleaned(part: Any) -> Any:
     """Return the same with every text redacted, cut, and encodable in UTF-8."""
     if isinstance(part, _Whole):
         return part if part.isascii() else _LONE_SURROGATE.sub("\ufffd", part)
     if isinstance(part, str):
-        text = _cut(redact(part[: 2 * TEXT_LIMIT]))
-        return text if text.isascii() else _LONE_SURROGATE.sub("\ufffd", text)
+        return _cleaned_text(part)
     if isinstance(part, Mapping):
-        return {_cleaned(name): _cleaned(value) for name, value in part.items()}
+        return {_cleaned_name(name): _cleaned(value) for name, value in part.items()}
     if isinstance(part, list):
         return [_cleaned(entry) for entry in part]
     return part

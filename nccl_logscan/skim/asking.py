@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable
 from itertools import count
 from typing import NamedTuple
 
-from nccl_logscan.diagnosis.heed import BULK_KINDS, Heed, heed_of, words_heeded
+from nccl_logscan.diagnosis.heed import BULK_KINDS, REPEATABLE, Heed, heed_of, words_heeded
 from nccl_logscan.diagnosis.matcher import Matcher
 from nccl_logscan.diagnosis.routes import hop_of
 from nccl_logscan.diagnosis.sayer import key_of
@@ -27,9 +27,6 @@ from nccl_logscan.sources.raw import RawLine
 
 NO_KIND = ""
 """The kind of lines that give no event: blank ones, frames of C++ stacks."""
-REPEATABLE = frozenset({"nccl.warn", "nccl.trail", "nccl.info", "nccl.channel"})
-"""Kinds whose meaning is in their one line alone: to detectors and facts a second line of the same text, prefix and
-process included, says nothing new, and to rules only that it came once more."""
 
 _PROBED = 24
 _MEMO = 16_384
@@ -194,7 +191,7 @@ class Asker:
         if runs is None or event is None:
             return _KEEP
         if isinstance(event, TrainStep):
-            return self._said_by(runs, self._steps(text, shape, runs, event, heed))
+            return self._said_by(runs, self._steps(text, runs, event, heed))
         if isinstance(event, NcclChannel):
             return self._said_by(runs, self._channels(text, shape, runs, event))
         if isinstance(event, NcclInit):
@@ -209,7 +206,7 @@ class Asker:
             inert = replace(inert, prefix=len(RUN.sub("", text[:start]).encode("utf-8", "replace")))
         return self._said_by(runs, inert)
 
-    def _steps(self, text: str, shape: bytes, runs: _Runs, event: TrainStep, heed: Heed) -> Answer:
+    def _steps(self, text: str, runs: _Runs, event: TrainStep, heed: Heed) -> Answer:
         group = Group(event.kind, firsts=_FIRST_STEPS, lasts=_LAST_STEPS)
         steps = replace(
             self._in_group(b"", group, runs.of_sayer),

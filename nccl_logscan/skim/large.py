@@ -8,16 +8,14 @@ from itertools import chain
 from pathlib import Path
 
 from nccl_logscan.lines import Peeler
-from nccl_logscan.records import dataclass
 from nccl_logscan.skim.asking import Asker, Askers
+from nccl_logscan.skim.choice import LARGE, Skimming
 from nccl_logscan.skim.rounds import FileRounds, Round, StreamRounds
 from nccl_logscan.sources.limits import Limits
 from nccl_logscan.sources.raw import RawLine
 from nccl_logscan.sources.source import Source
 from nccl_logscan.sources.text import LineCutter
 
-LARGE = 1 << 19
-"""Bytes of an input that is not read line by line as a whole."""
 _BOM = b"\xef\xbb\xbf"
 _PRIMING = 256
 _PRIMING_BYTES = 1 << 16
@@ -25,17 +23,6 @@ _PRIMING_BYTES = 1 << 16
 
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-@dataclass(frozen=True, slots=True)
-class Skimming:
-    """How large inputs are read: from how many bytes on an input is large (None: none is), by how many threads.
-
-    The number of threads changes nothing but the time; 0: as many as there are cores.
-    """
-
-    large: int | None = LARGE
-    threads: int = 0
 
 
 class Large:
@@ -50,11 +37,11 @@ class Large:
 
     @classmethod
     def of(cls, source: Source, skimming: Skimming) -> Large | None:
-        """Return an input as a large one; None where it is not, as far as that is known before it is read."""
+        """Return an input that may be large as a large one; None where it is not, as its first bytes show."""
         if skimming.large is None:
             return None
         if source.path is None:
-            return cls(source, b"", source.blocks(), skimming) if _may_be_large(source, skimming.large) else None
+            return cls(source, b"", source.blocks(), skimming)
         head = _head(source.path, max(skimming.large, _PRIMING_BYTES))
         return None if len(head) < skimming.large or head.startswith(_BOM) else cls(source, head, None, skimming)
 
@@ -106,11 +93,6 @@ class Large:
             cut_lines=cutter.cut_lines,
             bytes_read=size,
         )
-
-
-def _may_be_large(source: Source, large: int) -> bool:
-    """Whether an input that is packed or piped may hold so much."""
-    return source.size is None or source.size * source.limits.ratio >= large
 
 
 def _head(path: Path, size: int) -> bytes:

@@ -7,11 +7,11 @@ import glob
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from nccl_logscan.errors import InputError
+from nccl_logscan.records import dataclass
 from nccl_logscan.sources.ahead import Blocks
 from nccl_logscan.sources.ends import PIECE
 from nccl_logscan.sources.kind import Kind, kind_of

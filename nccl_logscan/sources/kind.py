@@ -6,6 +6,8 @@ import re
 from enum import StrEnum
 from pathlib import PurePosixPath
 
+from nccl_logscan.expressions import deferred
+
 
 class Kind(StrEnum):
     """What an input holds.
@@ -40,18 +42,18 @@ _ITS_OWN_KEYS = (
 _OTHER_KEYS = ("entries", "nccl_version", "record_id", "process_group", "pg_id", "seq_id", "op_id", "ranks", "desc")
 _RECORDER_KEYS = (*_ITS_OWN_KEYS, *_OTHER_KEYS)
 
-_PICKLE = re.compile(rb"\x80[\x02-\x05]")
+_PICKLE = deferred(rb"\x80[\x02-\x05]")
 # A key as protocols 2 to 5 write it: SHORT_BINUNICODE or BINUNICODE, its length, its bytes.
 _PICKLED = {
     key: (b"\x8c" + bytes([len(key)]) + key.encode(), b"X" + len(key).to_bytes(4, "little") + key.encode())
     for key in _RECORDER_KEYS
 }
 # A dump's JSON begins with one of its keys, or one that an analyser adds; a list is of entries.
-_JSON = re.compile(rb'(?:\xef\xbb\xbf)?\s*(?:\{|\[\s*\{)\s*"([a-z_0-9]{1,40})"\s*:')
+_JSON = deferred(rb'(?:\xef\xbb\xbf)?\s*(?:\{|\[\s*\{)\s*"([a-z_0-9]{1,40})"\s*:')
 _FIRST_KEYS = frozenset(
     key.encode() for key in (*_RECORDER_KEYS, "version", "frames", "rank", "host_name", "input_sizes", "duration_ms")
 )
-_JSON_KEY = re.compile(rb'"([a-z_0-9]{2,40})"\s*:')
+_JSON_KEY = deferred(rb'"([a-z_0-9]{2,40})"\s*:')
 
 CONFIG_SUFFIXES = frozenset(
     (
@@ -72,13 +74,13 @@ CONFIG_SUFFIXES = frozenset(
     )
 )
 """How the names of files end that say what was asked for."""
-_KERNEL_NAMES = re.compile(r"dmesg|kern(?:el)?\.log|syslog|journal-?k", re.IGNORECASE)
-_KERNEL_LINE = re.compile(
+_KERNEL_NAMES = deferred(r"dmesg|kern(?:el)?\.log|syslog|journal-?k", re.IGNORECASE)
+_KERNEL_LINE = deferred(
     rb"\[ *\d+\.\d{6}\] |\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}\] |<\d+>"
     rb"|[^:]{0,40}:\d\d:\d\d\S* \S+ kernel: "
 )
 # What a log holds and a configuration does not.
-_LOG_LINE = re.compile(
+_LOG_LINE = deferred(
     rb"^(?:\S+:\d+:\d+ (?:\[-?\d+\] )?\S.*NCCL |\[rank\d+\]:|\[default\d+\]:"
     rb"|Traceback \(most recent|.{0,40}\d\d:\d\d:\d\d)"
     rb'|^\{"log":|^\{"(?:time|ts|timestamp|level|msg)"',
@@ -87,7 +89,7 @@ _LOG_LINE = re.compile(
 
 
 # What `ncclras -f json` (NCCL 2.28.7 on) prints first: of a communicator's state, and of a peer while it monitors.
-_RAS_JSON = re.compile(
+_RAS_JSON = deferred(
     rb'\{\s{0,8}"nccl_version"\s?:|\{\s{0,8}"timestamp"\s?: ?"[^"\n]{8,40}",\s{0,8}"group"\s?: ?"(?:LIFE|TRACE)'
 )
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
-URL = re.compile(r"(?:[a-z][a-z0-9+.-]+::)*([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
-_LOGIN = re.compile(r"(?<=://)[^/?#]*@")
-QUERY = re.compile(r"\?[^?]*=.*|#.*", re.DOTALL)
+from nccl_logscan.expressions import deferred
+
+URL = deferred(r"(?:[a-z][a-z0-9+.-]+::)*([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
+_LOGIN = deferred(r"(?<=://)[^/?#]*@")
+QUERY = deferred(r"\?[^?]*=.*|#.*", re.DOTALL)
 
 
 def is_url(given: str) -> bool:

@@ -1,0 +1,34 @@
+"""Which inputs are skimmed, and by how many threads; a small log needs nothing else of the skim."""
+
+from __future__ import annotations
+
+from typing import TypeGuard
+
+from nccl_logscan.records import dataclass
+from nccl_logscan.sources.source import Source
+
+LARGE = 1 << 19
+"""Bytes of an input that is not read line by line as a whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skimming:
+    """How large inputs are read: from how many bytes on an input is large (None: none is), by how many threads.
+
+    The number of threads changes nothing but the time; 0: as many as there are cores.
+    """
+
+    large: int | None = LARGE
+    threads: int = 0
+
+
+def may_be_large(source: object, skimming: Skimming) -> TypeGuard[Source]:
+    """Whether an input may be one to skim, as far as that is known before it is opened."""
+    if skimming.large is None or not isinstance(source, Source):
+        return False
+    if source.path is None:  # packed or piped
+        return source.size is None or source.size * source.limits.ratio >= skimming.large
+    try:
+        return source.path.stat().st_size >= skimming.large
+    except OSError:
+        return False
