@@ -425,7 +425,7 @@ class Run:
                 self.by_kind[kind] += unread
         for key, times in part.counts.items():
             kind = part.groups[key[0]].kind
-            if kind and key not in seen:
+            if kind and times and key not in seen:
                 self.by_kind[kind] += times
         channels = UnreadChannels(name, part.groups, part.counts, is_whole=not part.overflowed)
         for transport, times in channels.transports():
