@@ -115,6 +115,9 @@ class FileRounds:
                 if end == segments or sum(skimming.held for skimming, _ in workers) > HELD:
                     yield self._merging.round([skimming for skimming, _ in workers], batch, min(size, end * SEGMENT))
                     batch = _Batch()
+        except BaseException:
+            self._asker.skimmers.clear()  # they hold lines of this file
+            raise
         finally:
             os.close(descriptor)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 
+from nccl_logscan.position import Position
 from nccl_logscan.records import dataclass
 from nccl_logscan.sources.limits import Limits
 from nccl_logscan.sources.raw import RawLine
@@ -68,6 +69,7 @@ class FileWindows:
         while got < wanted:
             read = os.preadv(self._descriptor, [view[got:wanted]], base + got)
             if not read:
+                self._size = base + got  # it was cut off meanwhile
                 break
             got += read
         return got
@@ -79,6 +81,8 @@ class FileWindows:
             piece = os.pread(self._descriptor, min(_PIECE, self._size - base - len(pieces)), base + len(pieces))
             begun = len(pieces)
             pieces += piece
+            if not piece:
+                self._size = base + begun
             if not piece or (len(pieces) > own_end and pieces.find(b"\n", max(begun, own_end - 1)) >= 0):
                 break
         return pieces
@@ -87,7 +91,7 @@ class FileWindows:
         cutter = LineCutter(self._name, self._limits)
         for line in _cut(cutter, self._pieces(offset)):
             return line
-        return next(cutter.finish())
+        return next(cutter.finish(), RawLine(Position(self._name, 0, offset), ""))
 
     def _pieces(self, offset: int) -> Iterator[bytes]:
         while piece := os.pread(self._descriptor, min(_PIECE, self._size - offset), offset):
