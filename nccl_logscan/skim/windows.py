@@ -55,6 +55,7 @@ class FileWindows:
         if own_end < end and buffer.find(b"\n", own_end - 1, end) < 0:
             buffer = self._longer(base, own_end)
             end = len(buffer)
+            own_end = min(own_end, end)
         start = _start(buffer, first - base, own_end)
         if base + end < self._size and own_end > start and buffer.find(b"\n", own_end - 1, end) < 0:
             giant = max(start, buffer.rfind(b"\n", start, own_end) + 1)
