@@ -206,12 +206,14 @@ class _Seen:
     last: RawLine | None = None
     last_order: int = 0
     repeat: _Repeat | None = None
+    event: Event | None = None
 
-    def note(self, raw: RawLine, order: int, repeat: _Repeat | None) -> None:
+    def note(self, raw: RawLine, order: int, repeat: _Repeat | None, event: Event | None) -> None:
         self.lines += 1
         self.last = raw
         self.last_order = order
         self.repeat = self.repeat or repeat
+        self.event = event or self.event
 
 
 class Reading:
@@ -227,6 +229,8 @@ class Reading:
         self._tokeniser = Tokeniser()
         self._excerpts = Excerpts()
         self._repeats: dict[str, _Repeat] = {}
+        self._event: Event | None = None
+        """The one event of the line that was entered last."""
 
     def take(self, lines: Iterable[RawLine], passed: Callable[[], None] | None = None) -> None:
         """Fold lines into the run; `passed` is called now and then."""
@@ -255,7 +259,7 @@ class Reading:
                 known = seen.get(counted)
                 if known is None:
                     known = seen[counted] = _Seen(raw)
-                known.note(raw, self._run.order, repeat)
+                known.note(raw, self._run.order, repeat, self._event)
             else:
                 tallied[tally] += 1
         for key, known in seen.items():
@@ -299,6 +303,7 @@ class Reading:
 
     def _enter(self, events: Sequence[Event], raw: RawLine) -> _Repeat | None:
         run, repeat = self._run, None
+        self._event = events[0] if len(events) == 1 else None
         for event in events:
             run.order += 1
             run.by_kind[event.kind] += 1
@@ -410,6 +415,8 @@ class Run:
             return
         if seen.repeat is None:
             self.by_kind[kind] += times
+            if seen.event is not None:
+                self.matcher.count_unread(seen.event, times)
         else:
             self.count_again([replace(seen.repeat, times=times, last=seen.last, last_order=seen.last_order)])
 

@@ -23,9 +23,9 @@ from nccl_logscan.sources.limits import Limits
 from nccl_logscan.sources.raw import RawLine
 from nccl_logscan.sources.text import LineCutter
 
-BATCH = 32
+BATCH = 8
 """Segments that are skimmed before anybody looks how much there is to read."""
-HELD = 1 << 25
+HELD = 1 << 23
 """Bytes of lines to read that end a round."""
 _SAYERS_OF_STEPS = 64
 _FEW_STEPS = (2, 6)
