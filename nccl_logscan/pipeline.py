@@ -430,11 +430,12 @@ class Run:
 
         for tally, times in part.tally_counts.items():
             kind = part.tallies.get(tally, NO_KIND)
-            if kind != NO_KIND:
-                self.by_kind[kind] += times - tallied.get(tally, 0)
+            unread = times - tallied.get(tally, 0)
+            if kind != NO_KIND and unread:
+                self.by_kind[kind] += unread
         for key, times in part.counts.items():
             kind = part.groups[key[0]].kind
-            if kind and key not in seen:
+            if kind and times and key not in seen:
                 self.by_kind[kind] += times
         channels = self._channels.get(name)
         if channels is None:

@@ -91,6 +91,11 @@ class Told(NamedTuple):
     counted: Key | None = None
     tally: int = 0
 
+    @property
+    def is_of_class(self) -> bool:
+        """Whether it was handed out for being among the first or last of its class, or the first of a group."""
+        return self.is_first or self.is_last or self.is_first_of_group
+
 
 @dataclass(slots=True)
 class Tale:
