@@ -17,6 +17,9 @@ RUN = re.compile(r"[a-fA-F]*[0-9][0-9a-fA-F]*")
 """A run of a decoded text."""
 _EDGES = "abcdef"
 _MARK = "\0"
+_DIGIT = re.compile(r"[0-9]")
+_COUNTED = re.compile(r"\{[0-9]*,?[0-9]*\}|(?<!\[)0-9(?=\])|\[0-9\]|\[0-9(?=[a-zA-Z])")
+"""What holds digits and asks for none: how often something is repeated, and sets of all of them."""
 _ALL = frozenset("0123456789")
 _CATEGORIES = {
     codes.CATEGORY_DIGIT: _ALL,
@@ -28,6 +31,8 @@ _CATEGORIES = {
 @lru_cache(maxsize=4_096)
 def asks_for_digits(pattern: str, flags: int = 0) -> bool:
     """Return whether some part of an expression takes one decimal digit and not another. An unreadable one does."""
+    if not _DIGIT.search(_COUNTED.sub("", pattern)):
+        return False
     try:
         return _asks(parse(pattern, flags))
     except (re.error, RecursionError, OverflowError, FutureWarning, DeprecationWarning):

@@ -370,26 +370,25 @@ class Run:
         if large is None:
             reading.take(source.lines(), None if progress is None else partial(progress, source))
         else:
-            self._read_large(source, large, reading, progress)
+            from nccl_logscan.skim.rounds import Round  # noqa: PLC0415 - loaded with it
+
+            for part in large.rounds(self._its_askers()):
+                if isinstance(part, Round):
+                    large.count(part, reading.take_round(part))
+                else:
+                    reading.take(part)
+                if progress is not None:
+                    progress(source)
         reading.finish(source.lines_read, source.bytes_read)
         if progress is not None:
             progress(source)
 
-    def _read_large(
-        self, source: LineSource, large: Large, reading: Reading, progress: Callable[[LineSource], None] | None
-    ) -> None:
-        from nccl_logscan.skim.asking import Askers  # noqa: PLC0415 - a small log needs none of it
-        from nccl_logscan.skim.rounds import Round  # noqa: PLC0415 - as above
-
+    def _its_askers(self) -> Askers:
         if self._askers is None:
+            from nccl_logscan.skim.asking import Askers  # noqa: PLC0415 - for large inputs alone
+
             self._askers = Askers(self.matcher, self.listeners)
-        for part in large.rounds(self._askers):
-            if isinstance(part, Round):
-                large.count(part, reading.take_round(part))
-            else:
-                reading.take(part)
-            if progress is not None:
-                progress(source)
+        return self._askers
 
     def read_dump(self, source: LineSource) -> None:
         """Read one flight recorder's dump."""

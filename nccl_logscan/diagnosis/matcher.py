@@ -185,6 +185,11 @@ class Matcher:
         near = (near for match in rules for near in (*match.near, *match.not_followed_by))
         return any(_is_for_any(one, kind) for one in near for kind in one.events)
 
+    def asks_beside(self, event: Event) -> bool:
+        """Return whether a rule that may take an event asks for others beside it, so that each one is judged anew."""
+        rules = (hit.rule.match for hit in self._judged(event)[0])
+        return any(match.near or match.not_followed_by for match in rules)
+
     def watches(self, event: Event) -> bool:
         """Return whether some rule's condition asks for such an event beside another, so that each one counts."""
         return self._judged(event)[1]

@@ -150,6 +150,8 @@ class Asker:
 
     def _spoken_of(self, text: str, shape: bytes, reading: _Reading, event: Event) -> Answer:
         """Some rule may take the line. Where its numbers change nothing of that, each sayer is read and counted."""
+        if self._matcher.asks_beside(event):
+            return _KEEP
         runs, said = self._runs(text, reading), self._matcher.says(event)
         heed = heed_of(self._listening(event.kind), event)
         is_asked_for = self._matcher.watches(event) and not self._matcher.asks_for_any(event.kind)
@@ -170,7 +172,8 @@ class Asker:
 
     def _of_other_kind(self, text: str, shape: bytes, reading: _Reading, event: Event) -> Answer:
         if event.kind in REPEATABLE:
-            return self._each_text(text, shape, reading)
+            is_one_of_several = self._matcher.watches(event) or self._matcher.asks_beside(event)
+            return _KEEP if is_one_of_several else self._each_text(text, shape, reading)
         is_plain = event.kind.startswith("nccl.") and not self._matcher.speaks_of(event)
         return Answer(around=not is_plain, boundary=event.kind == "torch.watchdog-timeout")
 

@@ -108,6 +108,7 @@ struct array { uint8_t *data; size_t used, room; };
 
 struct skim {
     uint64_t seed;
+    bool is_wide;
     struct shape *shapes;
     struct class_slot { uint32_t tag, number; } *class_slots; /* a power of two, at least twice as many as classes */
     size_t class_slot_count;
@@ -142,6 +143,7 @@ struct skim {
     uint32_t before_count;
     /* the line: the parts read so far, taken together in `whole` */
     uint64_t part, part_end, line_end;
+    const uint8_t *feed;              /* where `look_plain` found the line's end */
     uint32_t part_count;
     bool is_plain, has_whole;
     struct answer whole;
@@ -301,8 +303,11 @@ static void look_wide(struct skim *skim, const uint8_t *text, const uint8_t *lim
 #endif
 
 static void look_plain(struct skim *skim, const uint8_t *text, const uint8_t *limit) {
-    const uint8_t *feed = memchr(text, '\n', (size_t)(limit - text));
-    size_t length = feed ? (size_t)(feed - text) : (size_t)(limit - text);
+    if (!skim->part_count) {          /* once for all parts, of which there may be as many as bytes */
+        skim->feed = memchr(text, '\n', (size_t)(limit - text));
+        if (!skim->feed) skim->feed = limit;
+    }
+    size_t length = (size_t)(skim->feed - text);
     const uint8_t *back = text;
     while ((back = memchr(back, '\r', (size_t)(text + length - back))) != NULL) {
         if (ends_part(back, limit)) {
@@ -349,7 +354,13 @@ static void look_plain(struct skim *skim, const uint8_t *text, const uint8_t *li
     skim->shape_length = used;
 }
 
-static void (*look)(struct skim *, const uint8_t *, const uint8_t *) = look_plain;
+static inline void look(struct skim *skim, const uint8_t *text, const uint8_t *limit) {
+#if WIDE
+    if (skim->is_wide) look_wide(skim, text, limit);
+    else
+#endif
+        look_plain(skim, text, limit);
+}
 
 /* The first bit at or after `from` that is set (or, with `flip`, not set) in the line's runs; the length if none. */
 static size_t next_bit(const struct skim *skim, size_t from, size_t length, bool flip) {
@@ -557,24 +568,22 @@ static int report_last_words(struct skim *skim) {
     return DONE;
 }
 
-static void count_tally(struct skim *skim, struct place *place, uint32_t tally) {
+static int count_tally(struct skim *skim, struct place *place, uint32_t tally) {
     place->tally = tally;
-    size_t wanted = (tally + 1) * sizeof(uint64_t);
+    size_t wanted = ((size_t)tally + 1) * sizeof(uint64_t);
     while (skim->tallies.used < wanted) {
         uint64_t *more = grown(&skim->tallies, sizeof *more);
-        if (!more) return;
+        if (!more) return NO_MEMORY;
         *more = 0;
     }
     ((uint64_t *)skim->tallies.data)[tally]++;
+    return DONE;
 }
 
 /* Enters a line in the class of its answer, or where there is none in a tally. `is_read`: there is a reason to read it. */
 static int enter_class(struct skim *skim, struct place *place, const struct answer *answer, bool *is_read) {
     const uint8_t *text = skim->buffer + place->start;
-    if (!answer->group) {
-        count_tally(skim, place, answer->tally);
-        return DONE;
-    }
+    if (!answer->group) return count_tally(skim, place, answer->tally);
     const uint8_t *key = skim->key;
     size_t length;
     if (answer->sayer && answer->keyed == answer->of_sayer) {
@@ -589,8 +598,8 @@ static int enter_class(struct skim *skim, struct place *place, const struct answ
         if (!class_ && !is_full(skim, answer->firsts)) return NO_MEMORY;
     }
     if (!class_) {
-        if (answer->firsts) *is_read = true; /* it is not counted, since it is read */
-        else count_tally(skim, place, answer->tally);
+        if (!answer->firsts) return count_tally(skim, place, answer->tally);
+        *is_read = true;              /* it is not counted, since it is read */
         return DONE;
     }
     if ((class_->lasts || answer->changing) && touch(skim, class_)) return NO_MEMORY;
@@ -964,12 +973,11 @@ struct skim *skim_new(uint64_t seed, int32_t may_be_wide) {
     skim->class_slots = calloc(skim->class_slot_count, sizeof *skim->class_slots);
     skim->met = calloc(MET_SLOTS, sizeof *skim->met);
     skim->prefixes = calloc(PREFIX_SLOTS, sizeof *skim->prefixes);
-    look = look_plain;
 #if WIDE
     __builtin_cpu_init();
-    if (may_be_wide && __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("bmi2"))
-        look = look_wide;
+    skim->is_wide = may_be_wide && __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512bw") &&
+                    __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
+                    __builtin_cpu_supports("bmi2");
 #endif
     (void)may_be_wide;
     if (skim->shapes && skim->class_slots && skim->met && skim->prefixes) return skim;
@@ -998,6 +1006,7 @@ static void forget_needs(struct skim *skim) {
  * bits: one automaton finds which words a text holds. */
 int32_t skim_needs(struct skim *skim, const uint8_t *words, uint64_t length, const uint8_t *owners, const uint8_t *wholes,
                    uint32_t need_count) {
+    forget_needs(skim);
     bool used[256] = {false};
     size_t word_count = 0;
     for (uint64_t at = 0; at < length; at++) {

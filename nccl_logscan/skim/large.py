@@ -42,7 +42,7 @@ class Large:
             return None
         if source.path is None:
             return cls(source, b"", source.blocks(), skimming)
-        head = _head(source.path, skimming.large)
+        head = _head(source.path, max(skimming.large, _PRIMING_BYTES))
         return None if len(head) < skimming.large or head.startswith(_BOM) else cls(source, head, None, skimming)
 
     def rounds(self, askers: Askers) -> Iterator[Round | Iterable[RawLine]]:
