@@ -76,13 +76,15 @@ class ThreadCrew:
         self._descriptor = os.open(path, os.O_RDONLY)
         self.size = os.fstat(self._descriptor).st_size if size < 0 else size
         count = max(1, min(threads, -(-self.size // SEGMENT)))
-        self._ask = asker
+        self._asker = asker
+        self._is_told = True
         self._members = [
             (skimming, FileWindows(self._descriptor, self.size, name, limits)) for skimming in skimmers_of(asker, count)
         ]
 
     def skim(self, segments: range, batch: Batch) -> None:
         """See `Crew`."""
+        self._is_told = False
         waiting, failures = iter(segments), list[BaseException]()
         threads = [
             threading.Thread(target=self._work, args=(*member, waiting, batch, failures))
@@ -107,7 +109,7 @@ class ThreadCrew:
         try:
             for segment in waiting:  # one iterator for all: each takes the next
                 window = windows.read(segment)
-                batch.note(window, skimmed(skimming, window, self._ask))
+                batch.note(window, skimmed(skimming, window, self._asker))
         except BaseException as error:  # noqa: BLE001 - raised again by whoever waits
             failures.append(error)
 
@@ -118,10 +120,14 @@ class ThreadCrew:
 
     def tell(self) -> list[Tale]:
         """See `Crew`."""
-        return [skimming.tell() for skimming, _ in self._members]
+        tales = [skimming.tell() for skimming, _ in self._members]
+        self._is_told = True
+        return tales
 
     def close(self) -> None:
         """See `Crew`."""
+        if not self._is_told:
+            self._asker.skimmers.clear()  # they hold lines of this file
         with suppress(OSError):
             os.close(self._descriptor)
 

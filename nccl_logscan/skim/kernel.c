@@ -28,7 +28,7 @@ enum {
     AROUND = 3,                       /* lines before and after one that go with it */
     MOST_SHAPES = 1 << 16,
     MOST_CLASSES = 3 << 16,
-    MOST_UNREAD = 1 << 17,            /* classes with which no more of those are begun of which no line is read */
+    MOST_UNREAD = 1 << 15,            /* classes with which no more of those are begun of which no line is read */
     SLOTS = 1 << 17,                  /* of shapes */
     FEWEST_CLASS_SLOTS = 1 << 10,
     MET_SLOTS = 1 << 18,              /* of hashes of shapes that were met once */
@@ -37,7 +37,7 @@ enum {
     BARE = 128                        /* bytes of a line in which a prefix of doubtful kind shows itself */
 };
 
-enum { INTERFACE = 1 };               /* as in skim/kernel.py; another one for every change that Python sees */
+enum { INTERFACE = 2 };               /* as in skim/kernel.py; another one for every change that Python sees */
 #define START 0x02                    /* stands in a word for the start of what was said */
 #define TELLS 0x80000000u             /* of a state: words end in it */
 
@@ -50,6 +50,8 @@ struct answer {
     uint64_t keyed;                   /* bit n: run n is part of the key; bit 63: all runs from the 64th on */
     uint64_t of_sayer;
     uint64_t changing;                /* runs whose change from the class's line before makes a line worth reading */
+    uint64_t spare_keyed;
+    uint32_t spare;                   /* group in which lines are counted that have no room in `group`; 0: none */
     uint32_t action;
     uint32_t tally;                   /* what lines that are in no class are counted in */
     uint32_t group;                   /* of the class; 0: none */
@@ -59,6 +61,7 @@ struct answer {
     int32_t watched;                  /* number of a run: a line in which it is 0 or 1 is handed out; -1: none */
     uint32_t prefix;                  /* bytes of the shape before the message, of text without meaning; or ~0 */
     uint32_t flags;
+    uint32_t unused;
 };
 
 struct record {                       /* a line handed out */
@@ -116,7 +119,7 @@ struct skim {
     bool *group_seen;
     size_t shape_count, answer_room;
     struct class_ *classes;
-    size_t class_count, class_room;
+    size_t class_count, class_room, unread_count;
     uint64_t *met;
     struct prefix *prefixes;
     uint32_t prefix_lengths[PREFIXES], prefix_length_count, prefix_count;
@@ -137,6 +140,8 @@ struct skim {
     const uint8_t *buffer;
     uint64_t start, own_end, end, at;
     int64_t base, line, around_until, reading_until;
+    int64_t own_lines, window_until;  /* once the segment's own lines are done: these, and up to where windows are open */
+    bool is_behind;
     uint32_t segment;
     bool boundary_seen, asks, awaits, is_out;  /* is_out: this line was handed out */
     struct place before[AROUND];
@@ -402,6 +407,10 @@ static int hand_out(struct skim *skim, struct place place, uint32_t flags, uint3
 
 /* --- classes -------------------------------------------------------------------------------------------- */
 
+static bool is_full(const struct skim *skim, bool is_unread) {
+    return skim->class_count >= MOST_CLASSES || (is_unread && skim->unread_count >= MOST_UNREAD);
+}
+
 static int more_class_slots(struct skim *skim) {
     size_t count = skim->class_slot_count * 2;
     struct class_slot *slots = calloc(count, sizeof *slots);
@@ -418,7 +427,7 @@ static int more_class_slots(struct skim *skim) {
 }
 
 static struct class_ *class_of(struct skim *skim, uint32_t group, const uint8_t *key, size_t key_length, uint32_t firsts,
-                               uint32_t lasts) {
+                               uint32_t lasts, bool is_unread) {
     struct hashes hashes = hashed_twice(skim->seed ^ group, key, key_length);
     uint64_t hash = hashes.one;
     uint32_t tag = (uint32_t)(hash >> 32);
@@ -429,7 +438,7 @@ static struct class_ *class_of(struct skim *skim, uint32_t group, const uint8_t 
         if (known->hash == hash && known->other_hash == hashes.other && known->group == group) return known;
     }
     /* Classes of which no line is read leave room for the others. */
-    if (skim->class_count >= (firsts ? MOST_CLASSES : MOST_UNREAD)) {
+    if (is_full(skim, is_unread)) {
         skim->overflowed = true;
         return NULL;
     }
@@ -460,13 +469,11 @@ static struct class_ *class_of(struct skim *skim, uint32_t group, const uint8_t 
     }
     memcpy(new.key, key, key_length);
     skim->classes[skim->class_count++] = new;
+    skim->unread_count += is_unread;
     skim->class_slots[slot] = (struct class_slot){tag, (uint32_t)skim->class_count};
     return &skim->classes[skim->class_count - 1];
 }
 
-static bool is_full(const struct skim *skim, uint32_t firsts) {
-    return skim->class_count >= (firsts ? MOST_CLASSES : MOST_UNREAD);
-}
 
 /* The runs of a text that `wanted` asks for, each ended by a byte that none holds; SIZE_MAX where they are too long. */
 static size_t put_key(const struct skim *skim, uint8_t *key, const uint8_t *text, size_t length, uint64_t wanted) {
@@ -580,23 +587,35 @@ static int count_tally(struct skim *skim, struct place *place, uint32_t tally) {
     return DONE;
 }
 
-/* Enters a line in the class of its answer, or where there is none in a tally. `is_read`: there is a reason to read it. */
-static int enter_class(struct skim *skim, struct place *place, const struct answer *answer, bool *is_read) {
-    const uint8_t *text = skim->buffer + place->start;
-    if (!answer->group) return count_tally(skim, place, answer->tally);
-    const uint8_t *key = skim->key;
+/* Finds the class of a line; NULL where its key is too long, or there is no room for one more. */
+static int class_for(struct skim *skim, const struct place *place, const struct answer *answer, struct class_ **found) {
+    const uint8_t *text = skim->buffer + place->start, *key = skim->key;
     size_t length;
+    *found = NULL;
     if (answer->sayer && answer->keyed == answer->of_sayer) {
         key = skim->sayer_key;
         length = skim->sayer_length;
     } else {
         length = put_key(skim, skim->key, text, place->length, answer->keyed);
     }
-    struct class_ *class_ = NULL;
-    if (length != SIZE_MAX) {
-        class_ = class_of(skim, answer->group, key, length, answer->firsts, answer->lasts);
-        if (!class_ && !is_full(skim, answer->firsts)) return NO_MEMORY;
-    }
+    if (length == SIZE_MAX) return DONE;
+    bool is_unread = !answer->firsts && answer->spare;
+    *found = class_of(skim, answer->group, key, length, answer->firsts, answer->lasts, is_unread);
+    if (*found) return DONE;
+    if (!is_full(skim, is_unread)) return NO_MEMORY;
+    if (!answer->spare) return DONE;
+    length = put_key(skim, skim->key, text, place->length, answer->spare_keyed);
+    if (length == SIZE_MAX) return DONE;
+    *found = class_of(skim, answer->spare, skim->key, length, 0, 0, false);
+    return *found || is_full(skim, false) ? DONE : NO_MEMORY;
+}
+
+/* Enters a line in the class of its answer, or where there is none in a tally. `is_read`: there is a reason to read it. */
+static int enter_class(struct skim *skim, struct place *place, const struct answer *answer, bool *is_read) {
+    const uint8_t *text = skim->buffer + place->start;
+    if (!answer->group) return count_tally(skim, place, answer->tally);
+    struct class_ *class_;
+    if (class_for(skim, place, answer, &class_)) return NO_MEMORY;
     if (!class_) {
         if (!answer->firsts) return count_tally(skim, place, answer->tally);
         *is_read = true;              /* it is not counted, since it is read */
@@ -625,13 +644,13 @@ static int enter_class(struct skim *skim, struct place *place, const struct answ
 
 static struct class_ *sayer_of(struct skim *skim, const struct answer *answer) {
     if (!answer->sayer || skim->sayer_length == SIZE_MAX) return NULL;
-    return class_of(skim, answer->sayer, skim->sayer_key, skim->sayer_length, 1, 1);
+    return class_of(skim, answer->sayer, skim->sayer_key, skim->sayer_length, 1, 1, false);
 }
 
 /* Enters a line among those of its sayer. */
 static int enter_sayer(struct skim *skim, struct place *place, const struct answer *answer, bool *is_read) {
     struct class_ *sayer = sayer_of(skim, answer);
-    if (!sayer) return answer->sayer && skim->sayer_length != SIZE_MAX && !is_full(skim, 1) ? NO_MEMORY : DONE;
+    if (!sayer) return answer->sayer && skim->sayer_length != SIZE_MAX && !is_full(skim, false) ? NO_MEMORY : DONE;
     sayer->speaks = true;
     if (touch(skim, sayer)) return NO_MEMORY;
     *is_read = *is_read || place->line <= sayer->reading_until;
@@ -892,7 +911,82 @@ static int take_part(struct skim *skim, const struct answer *answer, bool *group
     return result;
 }
 
-/* Reads on until a part asks (ASKS) or the segment's own lines are done (DONE). */
+static int ask(struct skim *skim) {
+    skim->question = (struct question){skim->buffer + skim->part, skim->part_end - skim->part, skim->shape,
+                                       skim->shape_length};
+    skim->asks = true;
+    return ASKS;
+}
+
+/* --- behind the segment --------------------------------------------------------------------------------- */
+
+/* What a line that the segment behind counts is counted in there, if it is read here as well. */
+static int note_count(struct skim *skim, struct place *place, const struct answer *answer) {
+    if (!answer->group || !is_last_part(skim)) {
+        place->tally = answer->tally;
+        return DONE;
+    }
+    struct class_ *class_;
+    if (answer->sayer)
+        skim->sayer_length =
+            put_key(skim, skim->sayer_key, skim->buffer + place->start, place->length, answer->of_sayer);
+    if (class_for(skim, place, answer, &class_)) return NO_MEMORY;
+    if (class_) place->counted = (uint32_t)(class_ - skim->classes) + 1;
+    else if (!answer->firsts) place->tally = answer->tally;
+    return DONE;
+}
+
+/* Hands out a line behind the segment if it belongs to one of its last lines, and passes it. */
+static int take_behind(struct skim *skim, const struct answer *answer) {
+    struct place place = here(skim);
+    bool is_read = skim->line <= skim->reading_until;
+    if (answer && answer->action == FOLD) {
+        if (answer->sayer && !is_full(skim, false)) {
+            skim->sayer_length =
+                put_key(skim, skim->sayer_key, skim->buffer + skim->at, skim->part_end - skim->at, answer->of_sayer);
+            struct class_ *sayer = sayer_of(skim, answer);
+            is_read = is_read || (sayer && sayer->segment == skim->segment && skim->line <= sayer->reading_until);
+        }
+        if (is_read && note_count(skim, &place, answer)) return NO_MEMORY;
+    }
+    int result = DONE;
+    if (is_read || skim->line <= skim->around_until)
+        result = put_record(skim, place, is_read ? READ : AROUND_ONE, 0);
+    pass(skim);
+    return result;
+}
+
+static void begin_behind(struct skim *skim) {
+    const uint32_t *touched = (const uint32_t *)skim->touched.data;
+    skim->own_lines = skim->line;
+    skim->is_behind = true;
+    skim->window_until = skim->reading_until;
+    for (size_t n = 0; n < skim->touched.used / sizeof *touched; n++) {
+        int64_t until = skim->classes[touched[n]].reading_until;
+        if (until > skim->window_until) skim->window_until = until;
+    }
+}
+
+/* Reads on behind the segment until a line asks (ASKS) or none belongs to its last lines any more (DONE). */
+static int go_behind(struct skim *skim) {
+    while (skim->at < skim->end && (skim->line <= skim->window_until || skim->line <= skim->around_until)) {
+        skim->line_end = feed_from(skim, skim->at);
+        if (skim->line_end == skim->end) break;
+        look(skim, skim->buffer + skim->at, skim->buffer + skim->end);
+        const struct answer *answer = NULL;
+        struct answer prose;
+        if (!skim->odd && skim->line <= skim->window_until) {
+            skim->hash = hashed(skim->seed, skim->shape, skim->shape_length);
+            answer = known_answer(skim);
+            if (!answer && answer_of_prose(skim, &prose)) answer = &prose;
+            if (!answer) return ask(skim);
+        }
+        if (take_behind(skim, answer)) return NO_MEMORY;
+    }
+    return DONE;
+}
+
+/* Reads on until a part asks (ASKS) or the segment is done (DONE). */
 static int go_on(struct skim *skim) {
     while (skim->at < skim->own_end) {
         look(skim, skim->buffer + skim->part, skim->buffer + skim->end);
@@ -906,44 +1000,15 @@ static int go_on(struct skim *skim) {
             if (!answer && answer_of_prose(skim, &prose)) {
                 result = take_part(skim, &prose, NULL);
             } else if (!answer) {
-                skim->question = (struct question){skim->buffer + skim->part, skim->part_end - skim->part, skim->shape,
-                                                   skim->shape_length};
-                skim->asks = true;
-                return ASKS;
+                return ask(skim);
             } else {
                 result = take_part(skim, answer, &skim->group_seen[answer - skim->answers]);
             }
         }
         if (result) return result;
     }
-    return DONE;
-}
-
-/* Hands out what lies behind the segment and belongs to its last lines. */
-static int run_out(struct skim *skim, const uint32_t *touched, size_t touched_count) {
-    int64_t until = skim->around_until > skim->reading_until ? skim->around_until : skim->reading_until;
-    for (size_t n = 0; n < touched_count; n++)
-        if (skim->classes[touched[n]].reading_until > until) until = skim->classes[touched[n]].reading_until;
-    while (skim->at < skim->end && skim->line <= until) {
-        skim->line_end = feed_from(skim, skim->at);
-        if (skim->line_end == skim->end) break;
-        struct place place = here(skim);
-        bool is_read = skim->line <= skim->reading_until;
-        look(skim, skim->buffer + skim->at, skim->buffer + skim->end);
-        skim->hash = hashed(skim->seed, skim->shape, skim->shape_length);
-        const struct answer *answer = skim->odd ? NULL : known_answer(skim);
-        if (answer && answer->action == FOLD && answer->sayer && !is_full(skim, 1)) {
-            skim->sayer_length =
-                put_key(skim, skim->sayer_key, skim->buffer + skim->at, skim->part_end - skim->at, answer->of_sayer);
-            struct class_ *sayer = sayer_of(skim, answer);
-            is_read = is_read || (sayer && sayer->segment == skim->segment && skim->line <= sayer->reading_until);
-            place.tally = answer->group ? 0 : answer->tally;
-        }
-        if (is_read || skim->line <= skim->around_until)
-            if (put_record(skim, place, is_read ? READ : AROUND_ONE, 0)) return NO_MEMORY;
-        pass(skim);
-    }
-    return DONE;
+    if (!skim->is_behind) begin_behind(skim);
+    return go_behind(skim);
 }
 
 static void look_back(struct skim *skim, uint64_t lead) {
@@ -1076,6 +1141,11 @@ int32_t skim_needs(struct skim *skim, const uint8_t *words, uint64_t length, con
     return DONE;
 }
 
+static void let_go(struct array *array) {
+    free(array->data);
+    *array = (struct array){0};
+}
+
 /* Lets go of all classes and of what was handed out; the shapes' answers stay. */
 void skim_clear(struct skim *skim) {
     for (size_t n = 0; n < skim->class_count; n++) {
@@ -1085,21 +1155,22 @@ void skim_clear(struct skim *skim) {
         free(class_->here);
         free(class_->kept);
     }
-    skim->class_count = 0;
+    skim->class_count = skim->unread_count = 0;
     skim->overflowed = false;
     memset(skim->class_slots, 0, skim->class_slot_count * sizeof *skim->class_slots);
     if (skim->group_seen) memset(skim->group_seen, 0, skim->shape_count * sizeof *skim->group_seen);
-    skim->bytes.used = skim->records.used = skim->told.used = skim->touched.used = skim->tallies.used = 0;
+    let_go(&skim->bytes);
+    let_go(&skim->records);
+    let_go(&skim->told);
+    let_go(&skim->touched);
+    let_go(&skim->tallies);
+    free(skim->classes);
+    skim->classes = NULL;
+    skim->class_room = 0;
 }
 
 void skim_free(struct skim *skim) {
     skim_clear(skim);
-    free(skim->bytes.data);
-    free(skim->records.data);
-    free(skim->told.data);
-    free(skim->touched.data);
-    free(skim->tallies.data);
-    free(skim->classes);
     free(skim->answers);
     free(skim->group_seen);
     free(skim->shapes);
@@ -1122,7 +1193,7 @@ int32_t skim_begin(struct skim *skim, const uint8_t *buffer, uint64_t start, uin
     skim->segment = segment;
     skim->line = 0;
     skim->around_until = skim->reading_until = -1;
-    skim->boundary_seen = skim->asks = skim->is_out = skim->has_whole = false;
+    skim->is_behind = skim->boundary_seen = skim->asks = skim->is_out = skim->has_whole = false;
     skim->is_plain = true;
     skim->part_count = 0;
     skim->awaits = true;               /* for a line of the segment before */
@@ -1142,7 +1213,7 @@ int32_t skim_answer(struct skim *skim, const struct answer *answer) {
         if (remember(skim, answer)) return NO_MEMORY;
         if (skim->shape_count > before) seen = &skim->group_seen[before];
     }
-    if (take_part(skim, answer, seen)) return NO_MEMORY;
+    if (skim->is_behind ? take_behind(skim, answer) : take_part(skim, answer, seen)) return NO_MEMORY;
     return go_on(skim);
 }
 
@@ -1150,15 +1221,7 @@ const struct question *skim_question(const struct skim *skim) { return &skim->qu
 
 /* Ends the segment; returns how many lines it has, or NO_MEMORY. */
 int64_t skim_end(struct skim *skim) {
-    int64_t lines = skim->line;
-    size_t count = skim->touched.used / sizeof(uint32_t);
-    uint32_t *touched = malloc(skim->touched.used + 1);
-    if (!touched) return NO_MEMORY;
-    if (count) memcpy(touched, skim->touched.data, skim->touched.used);
-    int result = run_out(skim, touched, count);
-    free(touched);
-    if (result || keep_lasts(skim)) return NO_MEMORY;
-    return lines;
+    return keep_lasts(skim) ? NO_MEMORY : skim->own_lines;
 }
 
 /* Hands out the classes and the last lines of each; called once before `skim_clear`. */

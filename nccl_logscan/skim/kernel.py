@@ -13,14 +13,14 @@ from nccl_logscan.events.words import Needs
 from nccl_logscan.skim.told import NO_PREFIX, Answer, Ask, Key, Tale, Told
 
 LIBRARY = Path(__file__).with_name("kernel.lib")
-INTERFACE = 1
+INTERFACE = 2
 """What `skim_version` returns: another number whenever functions, structures or what they mean change."""
 
 _NO_MEMORY, _ASKS = -1, 1
 _READ, _FIRST, _LAST, _CENTRE, _FIRST_OF_GROUP = 1, 4, 8, 16, 32
 _RECORD = struct.Struct("=qqQIIIIII")
 _CLASS = struct.Struct("=QQII")
-_ANSWER = struct.Struct("=QQQIIIIIIIiII")
+_ANSWER = struct.Struct("=QQQQIIIIIIIIiIII")
 _OWNER = struct.Struct("=II")
 _WHOLE = struct.Struct("=I")
 _MOST_SETS = 32
@@ -133,10 +133,10 @@ class KernelSkimmer:
         tale = Tale(overflowed=bool(self._library.skim_overflowed(self._skim)))
         keys: list[Key | None] = [None]
         for count, at, length, group in _CLASS.iter_unpack(self._handed("skim_classes")):
-            key = (group, text[at : at + length])
+            key = (group, text[at : at + length].tobytes())
             keys.append(key)
             tale.counts[key] = count
-        tale.tallies = dict(enumerate(memoryview(self._handed("skim_tallies")).cast("Q")))
+        tale.tallies = dict(enumerate(self._handed("skim_tallies").cast("Q")))
         for line, offset, at, length, flags, segment, chosen, counted, tally in _RECORD.iter_unpack(
             self._handed("skim_records")
         ):
@@ -146,7 +146,7 @@ class KernelSkimmer:
                     segment,
                     line,
                     offset,
-                    text[at : at + length],
+                    text[at : at + length].tobytes(),
                     bool(flags & _READ),
                     bool(flags & _FIRST),
                     bool(flags & _LAST),
@@ -160,10 +160,11 @@ class KernelSkimmer:
         self._library.skim_clear(self._skim)
         return tale
 
-    def _handed(self, name: str) -> bytes:
+    def _handed(self, name: str) -> memoryview:
+        """Return what the kernel holds, where it holds it: until it is cleared."""
         size = ctypes.c_uint64()
         address = getattr(self._library, name)(self._skim, ctypes.byref(size))
-        return ctypes.string_at(address, size.value) if size.value else b""
+        return memoryview((ctypes.c_uint8 * size.value).from_address(address) if size.value else b"").cast("B")
 
 
 def _packed(answer: Answer) -> bytes:
@@ -180,6 +181,8 @@ def _packed(answer: Answer) -> bytes:
         answer.keyed,
         answer.of_sayer,
         answer.changing,
+        answer.spare_keyed,
+        answer.spare,
         answer.folds,
         answer.tally,
         answer.group,
@@ -190,4 +193,5 @@ def _packed(answer: Answer) -> bytes:
         answer.watched,
         _NOWHERE if answer.prefix == NO_PREFIX else answer.prefix,
         flags,
+        0,
     )

@@ -81,6 +81,7 @@ class PlainSkimmer:
     def __init__(self) -> None:
         self._answers: dict[bytes, Answer] = {}
         self._classes: dict[Key, _Class] = {}
+        self._unread = 0
         self._groups_seen: set[bytes] = set()
         self._words: AhoCorasick | None = None
         self._needs: list[Needs] = []
@@ -127,7 +128,7 @@ class PlainSkimmer:
             self._line(line, ask)
             self._before.append(line)
             number, at = number + 1, stop + 1
-        self._run_out(number, at, buffer, end, base)
+        self._go_behind(number, at, buffer, end, base, ask)
         self._keep_lasts()
         return number
 
@@ -260,9 +261,7 @@ class PlainSkimmer:
         if not answer.group:
             self._count_tally(line, answer)
             return False
-        runs = key_of(line.text, answer.keyed)
-        key = None if runs is None else (answer.group, runs)
-        class_ = None if key is None else self._class(key, answer.firsts, answer.lasts)
+        key, class_ = self._class_for(line, answer)
         if key is None or class_ is None:
             if answer.firsts:
                 return True  # it is not counted, since it is read
@@ -284,6 +283,19 @@ class PlainSkimmer:
             self._hand_out(line, is_first=True, chosen=key, around=answer.around)
         return is_read
 
+    def _class_for(self, line: _Line, answer: Answer) -> tuple[Key | None, _Class | None]:
+        """Return the class of a line with its key; None where the key is too long, or there is no room for one more."""
+        runs = key_of(line.text, answer.keyed)
+        if runs is None:
+            return None, None
+        key = (answer.group, runs)
+        class_ = self._class(key, answer.firsts, answer.lasts, is_unread=bool(answer.spare) and not answer.firsts)
+        if class_ is not None or not answer.spare:
+            return key, class_
+        runs = key_of(line.text, answer.spare_keyed)
+        key = (answer.spare, runs or b"")
+        return key, None if runs is None else self._class(key, 0, 0)
+
     def _enter_sayer(self, line: _Line, part: bytes, answer: Answer) -> bool:
         """Enter a line among those of its sayer; return whether there is a reason to read it."""
         sayer = self._sayer(part, answer)
@@ -303,12 +315,13 @@ class PlainSkimmer:
         runs = key_of(part, answer.of_sayer) if answer.sayer else None
         return None if runs is None else self._class((answer.sayer, runs), 1, 1)
 
-    def _class(self, key: Key, firsts: int, lasts: int) -> _Class | None:
+    def _class(self, key: Key, firsts: int, lasts: int, *, is_unread: bool = False) -> _Class | None:
         class_ = self._classes.get(key)
         if class_ is None:
-            if len(self._classes) >= (MOST_CLASSES if firsts else MOST_UNREAD):
+            if len(self._classes) >= MOST_CLASSES or (is_unread and self._unread >= MOST_UNREAD):
                 self._tale.overflowed = True
                 return None
+            self._unread += is_unread
             class_ = self._classes[key] = _Class(firsts, lasts)
         if key not in self._touched:
             self._touched[key] = class_
@@ -378,26 +391,44 @@ class PlainSkimmer:
                 class_.kept.popleft()
             class_.here.clear()
 
-    def _run_out(self, number: int, at: int, buffer: bytearray, end: int, base: int) -> None:
-        windows = (class_.reading_until for class_ in self._touched.values())
-        until = max(self._around_until, self._reading_until, *windows, -1)
-        for line in _lines_behind(number, at, buffer, end, base=base, until=until):
+    def _go_behind(self, number: int, at: int, buffer: bytearray, end: int, base: int, ask: Ask) -> None:
+        """Hand out what lies behind the segment and belongs to its last lines."""
+        windows = max((class_.reading_until for class_ in self._touched.values()), default=-1)
+        until = max(self._reading_until, windows)
+        for line in _lines_behind(number, at, buffer, end, base=base, until=max(until, self._around_until)):
+            parts = _PART.split(line.text)
             is_read = line.number <= self._reading_until
-            first = _PART.split(line.text)[0]
-            shape = shape_of(first)
-            answer = None if shape is None else self._answers.get(shape)
-            if answer is not None and answer.folds and answer.sayer and len(self._classes) < MOST_CLASSES:
-                runs = key_of(first, answer.of_sayer)
-                sayer = None if runs is None else self._touched.get((answer.sayer, runs))
-                is_read = is_read or (sayer is not None and line.number <= sayer.reading_until)
-                line.tally = 0 if answer.group else answer.tally
+            answer = self._answer(parts[0], ask, is_first=True) if line.number <= until else None
+            if answer is not None and answer.folds:
+                is_read = self._is_in_window(line, parts[0], answer) or is_read
+                if is_read:
+                    self._note_count(line, answer, is_whole=len(parts) == 1)
             if is_read or line.number <= self._around_until:
                 self._put(line, is_read=is_read)
+
+    def _is_in_window(self, line: _Line, part: bytes, answer: Answer) -> bool:
+        if not answer.sayer or len(self._classes) >= MOST_CLASSES:
+            return False
+        runs = key_of(part, answer.of_sayer)
+        sayer = None if runs is None else self._touched.get((answer.sayer, runs))
+        return sayer is not None and line.number <= sayer.reading_until
+
+    def _note_count(self, line: _Line, answer: Answer, *, is_whole: bool) -> None:
+        """Note what a line that the segment behind counts is counted in there, if it is read here as well."""
+        if not answer.group or not is_whole:
+            line.tally = answer.tally
+            return
+        key, class_ = self._class_for(line, answer)
+        if class_ is not None:
+            line.counted = key
+        elif not answer.firsts:
+            line.tally = answer.tally
 
     def tell(self) -> Tale:
         """See `Skimmer`."""
         tale, self._tale, self._held = self._tale, Tale(), 0
         classes, self._classes = self._classes, {}
+        self._unread = 0
         self._groups_seen.clear()
         for key, class_ in classes.items():
             tale.counts[key] = class_.count

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from nccl_logscan.position import Position
-from nccl_logscan.records import dataclass, replace
+from nccl_logscan.records import dataclass, field, replace
 from nccl_logscan.skim.asking import Asker, Group
 from nccl_logscan.skim.crew import Batch, Crew, skimmed, skimmers_of
 from nccl_logscan.skim.told import AROUND, Key, Tale, Told
@@ -105,6 +105,19 @@ class StreamRounds:
         yield self._merging.round([skimming.tell()], batch, size)
 
 
+@dataclass(slots=True)
+class _Chosen:
+    """Lines of a round by their numbers: to be read, and others; `shown`: of the latter those around one that is read.
+
+    `passed`: the numbers of the last lines of the round before that were given.
+    """
+
+    read: dict[int, Told] = field(default_factory=dict)
+    around: dict[int, Told] = field(default_factory=dict)
+    shown: set[int] = field(default_factory=set)
+    passed: set[int] = field(default_factory=set)
+
+
 class _Merging:
     """Puts together what skimmers tell of an input; counts its lines from round to round."""
 
@@ -114,6 +127,7 @@ class _Merging:
         self._groups = asker.groups
         self._tallies = asker.tallies
         self._lines = 0
+        self._chosen = _Chosen()
 
     def reduced(self, tales: Sequence[Tale], batch: Batch) -> tuple[Tale, int]:
         """Return one tale in the place of those of a round's first segments: of a class no more lines than are read.
@@ -122,26 +136,34 @@ class _Merging:
         that they hold.
         """
         whole = _joined(tales)
-        sifted = _sifted(whole.lines, self._groups, self._first_lines(batch))
-        shown = [sifted.around[number] for number in _beside(sifted.centres).intersection(sifted.around)]
-        held = {line.offset: len(line.text) for line in sifted.kept if not line.is_last}
-        return replace(whole, lines=[*sifted.kept, *shown]), sum(held.values())
+        first_lines = self._first_lines(batch)
+        of_classes = _chosen(whole.lines, self._groups, first_lines)
+        kept: list[Told] = []
+        others: list[Told] = []
+        for place, line in enumerate(whole.lines):
+            is_kept = line.is_read and (place in of_classes or not line.is_of_class)
+            (kept if is_kept else others).append(line)
+        shown = _around(first_lines[line.segment] + line.line for line in kept if line.is_centre)
+        held = {line.offset: len(line.text) for line in kept if not line.is_last}
+        kept.extend(line for line in others if first_lines[line.segment] + line.line in shown)
+        return replace(whole, lines=kept), sum(held.values())
 
     def round(self, tales: Sequence[Tale], batch: Batch, size: int) -> Round:
         """Return the round of which these are the tales."""
-        first_lines = self._first_lines(batch)
-        line_count = sum(batch.line_counts.values())
-        self._lines += line_count
+        first_lines, begun = self._first_lines(batch), self._lines
+        self._lines += sum(batch.line_counts.values())
         whole = _joined(tales)
         cutter = LineCutter(self._name, self._limits)
+        chosen = self._choose(whole.lines, first_lines, begun)
+        giants = {first_lines[segment] + batch.line_counts[segment] - 1: line for segment, line in batch.giants.items()}
         return Round(
-            self._in_order(whole.lines, batch, first_lines, cutter),
+            self._in_order(chosen, giants, cutter),
             cutter,
             whole.counts,
             whole.tallies,
             self._groups,
             self._tallies,
-            line_count,
+            self._lines - begun,
             size,
             whole.overflowed,
         )
@@ -153,14 +175,27 @@ class _Merging:
             lines += batch.line_counts[segment]
         return first_lines
 
-    def _in_order(
-        self, told: list[Told], batch: Batch, first_lines: Mapping[int, int], cutter: LineCutter
-    ) -> Iterator[Passing]:
-        sifted = _sifted(told, self._groups, first_lines)
-        read, around = sifted.read, sifted.around
-        giants = {first_lines[segment] + batch.line_counts[segment] - 1: line for segment, line in batch.giants.items()}
-        shown = {number for number in _beside(sifted.centres).intersection(around) if number not in read}
-        for number in sorted({*read, *shown, *giants}):
+    def _choose(self, told: list[Told], first_lines: Mapping[int, int], begun: int) -> _Chosen:
+        """Choose the lines of a round; those that lie behind it and belong to its last ones are the next round's."""
+        chosen, self._chosen = self._chosen, _Chosen()
+        of_classes = _chosen(told, self._groups, first_lines)
+        for place, line in enumerate(told):
+            number = first_lines[line.segment] + line.line
+            goes_to = chosen if number <= self._lines else self._chosen
+            if line.is_read and (place in of_classes or not line.is_of_class):
+                goes_to.read[number] = _better(line, goes_to.read.get(number))
+                if line.is_centre:
+                    chosen.shown |= _around([number])
+            elif number > begun or number not in chosen.passed:
+                goes_to.around[number] = line
+        self._chosen.shown = {number for number in chosen.shown if number > self._lines}
+        latest = range(self._lines - AROUND + 1, self._lines + 1)
+        self._chosen.passed = {number for number in latest if number in chosen.read or number in chosen.shown}
+        return chosen
+
+    def _in_order(self, chosen: _Chosen, giants: Mapping[int, RawLine], cutter: LineCutter) -> Iterator[Passing]:
+        read, around = chosen.read, chosen.around
+        for number in sorted({*read, *chosen.shown.intersection(around), *giants}):
             giant = giants.get(number)
             if giant is not None:
                 cutter.replaced += giant.replaced
@@ -183,37 +218,13 @@ def _joined(tales: Sequence[Tale]) -> Tale:
     return Tale(lines, counts, tallies, any(tale.overflowed for tale in tales))
 
 
-class _Sifted(NamedTuple):
-    """Told lines by what becomes of them: those `kept`, some more than once; of each number the one that is read; by
-    number others, which may stand around one; and the numbers of those that they stand around.
-    """
-
-    kept: list[Told]
-    read: dict[int, Told]
-    around: dict[int, Told]
-    centres: set[int]
+def _around(numbers: Iterable[int]) -> set[int]:
+    return {number + way for number in numbers for way in range(-AROUND, AROUND + 1)}
 
 
-def _sifted(told: list[Told], groups: Mapping[int, Group], first_lines: Mapping[int, int]) -> _Sifted:
-    sifted = _Sifted([], {}, {}, set())
-    kept, read, around, centres = sifted
-    chosen = _chosen(told, groups, first_lines)
-    for place, line in enumerate(told):
-        number = first_lines[line.segment] + line.line
-        is_of_class = line.is_first or line.is_last or line.is_first_of_group
-        if line.is_read and (place in chosen or not is_of_class):
-            kept.append(line)
-            known = read.get(number)
-            read[number] = line if known is None or known.counted is None else known
-            if line.is_centre:
-                centres.add(number)
-        else:
-            around[number] = line
-    return sifted
-
-
-def _beside(centres: Iterable[int]) -> set[int]:
-    return {number + way for number in centres for way in range(-AROUND, AROUND + 1)}
+def _better(line: Told, known: Told | None) -> Told:
+    """Return of two lines that are the same one that which says what it was counted in."""
+    return line if known is None or (known.counted is None and not known.tally) else known
 
 
 def _chosen(told: list[Told], groups: Mapping[int, Group], first_lines: Mapping[int, int]) -> set[int]:
