@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from nccl_logscan.configs.model import Config
     from nccl_logscan.diagnosis.verdict import Diagnosis, JudgedSetting, PlannedStep
     from nccl_logscan.skim.asking import Askers
+    from nccl_logscan.skim.channels import UnreadChannels
     from nccl_logscan.skim.large import Large
     from nccl_logscan.skim.rounds import Round
     from nccl_logscan.skim.told import Key
@@ -357,6 +358,7 @@ class Run:
         self.last_sign = 0
         self.last = self.attempts.last
         self._askers: Askers | None = None
+        self._channels: dict[str, UnreadChannels] = {}
         self._listeners: dict[str, tuple[Callable[[Event, Site], None], ...]] = {}
         self.turn_to(self.attempts.last)
 
@@ -375,25 +377,26 @@ class Run:
         if large is None:
             reading.take(source.lines(), None if progress is None else partial(progress, source))
         else:
-            from nccl_logscan.skim.rounds import Round  # noqa: PLC0415 - loaded with it
-
-            for part in large.rounds(self._its_askers()):
-                if isinstance(part, Round):
-                    large.count(part, reading.take_round(part))
-                else:
-                    reading.take(part)
-                if progress is not None:
-                    progress(source)
+            self._read_large(source, large, reading, progress)
         reading.finish(source.lines_read, source.bytes_read)
         if progress is not None:
             progress(source)
 
-    def _its_askers(self) -> Askers:
-        if self._askers is None:
-            from nccl_logscan.skim.asking import Askers  # noqa: PLC0415 - for large inputs alone
+    def _read_large(
+        self, source: LineSource, large: Large, reading: Reading, progress: Callable[[LineSource], None] | None
+    ) -> None:
+        from nccl_logscan.skim.asking import Askers  # noqa: PLC0415 - a small log needs none of it
+        from nccl_logscan.skim.rounds import Round  # noqa: PLC0415 - as above
 
+        if self._askers is None:
             self._askers = Askers(self.matcher, self.listeners)
-        return self._askers
+        for part in large.rounds(self._askers):
+            if isinstance(part, Round):
+                large.count(part, reading.take_round(part))
+            else:
+                reading.take(part)
+            if progress is not None:
+                progress(source)
 
     def read_dump(self, source: LineSource) -> None:
         """Read one flight recorder's dump."""
@@ -434,12 +437,14 @@ class Run:
             kind = part.groups[key[0]].kind
             if kind and times and key not in seen:
                 self.by_kind[kind] += times
-        channels = UnreadChannels(name, part.groups, part.counts, is_whole=not part.overflowed)
-        for transport, times in channels.transports():
+        channels = self._channels.get(name)
+        if channels is None:
+            channels = self._channels[name] = UnreadChannels(name)
+            for detector in self.detectors:
+                if isinstance(detector, Transfers):
+                    detector.learn_unread(channels)
+        for transport, times in channels.add(part.groups, part.counts, is_whole=not part.overflowed):
             self.job.count_channels(transport, times)
-        for detector in self.detectors:
-            if isinstance(detector, Transfers):
-                detector.learn_unread(channels)
 
     def count_again(self, repeats: Iterable[_Repeat]) -> None:
         """Enter the lines that came again where their first one was entered."""

@@ -28,7 +28,7 @@ enum {
     AROUND = 3,                       /* lines before and after one that go with it */
     MOST_SHAPES = 1 << 16,
     MOST_CLASSES = 3 << 16,
-    MOST_UNREAD = 1 << 17,            /* classes with which no more of those are begun of which no line is read */
+    MOST_UNREAD = 1 << 16,            /* classes with which no more of those are begun of which no line is read */
     SLOTS = 1 << 17,                  /* of shapes */
     FEWEST_CLASS_SLOTS = 1 << 10,
     MET_SLOTS = 1 << 18,              /* of hashes of shapes that were met once */
@@ -1156,6 +1156,11 @@ int32_t skim_needs(struct skim *skim, const uint8_t *words, uint64_t length, con
     return DONE;
 }
 
+static void let_go(struct array *array) {
+    free(array->data);
+    *array = (struct array){0};
+}
+
 /* Lets go of all classes and of what was handed out; the shapes' answers stay. */
 void skim_clear(struct skim *skim) {
     for (size_t n = 0; n < skim->class_count; n++) {
@@ -1169,17 +1174,18 @@ void skim_clear(struct skim *skim) {
     skim->overflowed = false;
     memset(skim->class_slots, 0, skim->class_slot_count * sizeof *skim->class_slots);
     if (skim->group_seen) memset(skim->group_seen, 0, skim->shape_count * sizeof *skim->group_seen);
-    skim->bytes.used = skim->records.used = skim->told.used = skim->touched.used = skim->tallies.used = 0;
+    let_go(&skim->bytes);
+    let_go(&skim->records);
+    let_go(&skim->told);
+    let_go(&skim->touched);
+    let_go(&skim->tallies);
+    free(skim->classes);
+    skim->classes = NULL;
+    skim->class_room = 0;
 }
 
 void skim_free(struct skim *skim) {
     skim_clear(skim);
-    free(skim->bytes.data);
-    free(skim->records.data);
-    free(skim->told.data);
-    free(skim->touched.data);
-    free(skim->tallies.data);
-    free(skim->classes);
     free(skim->answers);
     free(skim->group_seen);
     free(skim->shapes);

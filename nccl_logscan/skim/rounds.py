@@ -25,7 +25,7 @@ from nccl_logscan.sources.text import LineCutter
 
 BATCH = 8
 """Segments that are skimmed before anybody looks how much there is to read."""
-HELD = 1 << 23
+HELD = 1 << 24
 """Bytes of lines to read that end a round."""
 _SAYERS_OF_STEPS = 64
 _FEW_STEPS = (2, 6)

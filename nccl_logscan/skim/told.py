@@ -13,7 +13,7 @@ LONGEST = 8_192
 AROUND = 3
 """Lines before and after one that is read with its surroundings."""
 MOST_CLASSES = 3 << 16
-MOST_UNREAD = 1 << 17
+MOST_UNREAD = 1 << 16
 """Classes with which no more of those are begun of which no line is read."""
 MOST_SHAPES = 1 << 16
 KEY = 1_024
