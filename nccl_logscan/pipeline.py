@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from nccl_logscan.configs.model import Config
     from nccl_logscan.diagnosis.verdict import Diagnosis, JudgedSetting, PlannedStep
     from nccl_logscan.skim.asking import Askers
+    from nccl_logscan.skim.channels import UnreadChannels
     from nccl_logscan.skim.large import Large
     from nccl_logscan.skim.rounds import Round
     from nccl_logscan.skim.told import Key
@@ -206,12 +207,14 @@ class _Seen:
     last: RawLine | None = None
     last_order: int = 0
     repeat: _Repeat | None = None
+    event: Event | None = None
 
-    def note(self, raw: RawLine, order: int, repeat: _Repeat | None) -> None:
+    def note(self, raw: RawLine, order: int, repeat: _Repeat | None, event: Event | None) -> None:
         self.lines += 1
         self.last = raw
         self.last_order = order
         self.repeat = self.repeat or repeat
+        self.event = event or self.event
 
 
 class Reading:
@@ -227,6 +230,8 @@ class Reading:
         self._tokeniser = Tokeniser()
         self._excerpts = Excerpts()
         self._repeats: dict[str, _Repeat] = {}
+        self._event: Event | None = None
+        """The one event of the line that was entered last."""
 
     def take(self, lines: Iterable[RawLine], passed: Callable[[], None] | None = None) -> None:
         """Fold lines into the run; `passed` is called now and then."""
@@ -255,7 +260,7 @@ class Reading:
                 known = seen.get(counted)
                 if known is None:
                     known = seen[counted] = _Seen(raw)
-                known.note(raw, self._run.order, repeat)
+                known.note(raw, self._run.order, repeat, self._event)
             else:
                 tallied[tally] += 1
         for key, known in seen.items():
@@ -299,6 +304,7 @@ class Reading:
 
     def _enter(self, events: Sequence[Event], raw: RawLine) -> _Repeat | None:
         run, repeat = self._run, None
+        self._event = events[0] if len(events) == 1 else None
         for event in events:
             run.order += 1
             run.by_kind[event.kind] += 1
@@ -352,6 +358,7 @@ class Run:
         self.last_sign = 0
         self.last = self.attempts.last
         self._askers: Askers | None = None
+        self._channels: dict[str, UnreadChannels] = {}
         self._listeners: dict[str, tuple[Callable[[Event, Site], None], ...]] = {}
         self.turn_to(self.attempts.last)
 
@@ -370,25 +377,26 @@ class Run:
         if large is None:
             reading.take(source.lines(), None if progress is None else partial(progress, source))
         else:
-            from nccl_logscan.skim.rounds import Round  # noqa: PLC0415 - loaded with it
-
-            for part in large.rounds(self._its_askers()):
-                if isinstance(part, Round):
-                    large.count(part, reading.take_round(part))
-                else:
-                    reading.take(part)
-                if progress is not None:
-                    progress(source)
+            self._read_large(source, large, reading, progress)
         reading.finish(source.lines_read, source.bytes_read)
         if progress is not None:
             progress(source)
 
-    def _its_askers(self) -> Askers:
-        if self._askers is None:
-            from nccl_logscan.skim.asking import Askers  # noqa: PLC0415 - for large inputs alone
+    def _read_large(
+        self, source: LineSource, large: Large, reading: Reading, progress: Callable[[LineSource], None] | None
+    ) -> None:
+        from nccl_logscan.skim.asking import Askers  # noqa: PLC0415 - a small log needs none of it
+        from nccl_logscan.skim.rounds import Round  # noqa: PLC0415 - as above
 
+        if self._askers is None:
             self._askers = Askers(self.matcher, self.listeners)
-        return self._askers
+        for part in large.rounds(self._askers):
+            if isinstance(part, Round):
+                large.count(part, reading.take_round(part))
+            else:
+                reading.take(part)
+            if progress is not None:
+                progress(source)
 
     def read_dump(self, source: LineSource) -> None:
         """Read one flight recorder's dump."""
@@ -410,6 +418,8 @@ class Run:
             return
         if seen.repeat is None:
             self.by_kind[kind] += times
+            if seen.event is not None:
+                self.matcher.count_unread(seen.event, times)
         else:
             self.count_again([replace(seen.repeat, times=times, last=seen.last, last_order=seen.last_order)])
 
@@ -420,18 +430,21 @@ class Run:
 
         for tally, times in part.tally_counts.items():
             kind = part.tallies.get(tally, NO_KIND)
-            if kind != NO_KIND:
-                self.by_kind[kind] += times - tallied.get(tally, 0)
+            unread = times - tallied.get(tally, 0)
+            if kind != NO_KIND and unread:
+                self.by_kind[kind] += unread
         for key, times in part.counts.items():
             kind = part.groups[key[0]].kind
-            if kind and key not in seen:
+            if kind and times and key not in seen:
                 self.by_kind[kind] += times
-        channels = UnreadChannels(name, part.groups, part.counts, is_whole=not part.overflowed)
-        for transport, times in channels.transports():
+        channels = self._channels.get(name)
+        if channels is None:
+            channels = self._channels[name] = UnreadChannels(name)
+            for detector in self.detectors:
+                if isinstance(detector, Transfers):
+                    detector.learn_unread(channels)
+        for transport, times in channels.add(part.groups, part.counts, is_whole=not part.overflowed):
             self.job.count_channels(transport, times)
-        for detector in self.detectors:
-            if isinstance(detector, Transfers):
-                detector.learn_unread(channels)
 
     def count_again(self, repeats: Iterable[_Repeat]) -> None:
         """Enter the lines that came again where their first one was entered."""

@@ -153,6 +153,17 @@ class Matcher:
         near = (near.pattern for near in self._conditions_on(kind) if near.pattern and not _is_for_any(near, kind))
         return [*(wording.pattern for match in rules for wording in match.wordings), *near]
 
+    def count_unread(self, event: Event, times: int) -> None:
+        """Count further lines like an event that was fed, of which others decide what they are: as they did of it."""
+        for hit in _fitting(event, self._judged(event)[0]):
+            waiting = [one for one in self._waiting.get(event.at.source, ()) if one.hit.rule is hit.rule]
+            key = tuple(hit.captures.get(name, "") for name in hit.rule.same_failure)
+            finding = self._open.get((hit.rule.id, self._attempt_of(event.at.source), key))
+            if waiting:
+                waiting[-1].times += times * event.repeated
+            elif finding is not None:
+                finding.count += times * event.repeated
+
     def speaks_of(self, event: Event) -> bool:
         """Return whether a rule may take an event, or asks for its words beside another, or would with other numbers.
 

@@ -92,9 +92,9 @@ class Tokeniser:
     @property
     def reach(self) -> int:
         """How many lines that follow may belong to those that were read, most of all; 0: none."""
-        if self._tools.is_open:
+        if self._tools.is_open or self._blocks:
             return _LINES_OF_A_TABLE
-        waits = self._blocks or self._awaiting_last_error or self._desync_sequence
+        waits = self._awaiting_last_error or self._desync_sequence
         return _LINES_OF_A_BLOCK if waits or self._tracebacks.is_open else 0
 
     def read(self, line: LogLine) -> tuple[Event, ...]:

@@ -47,6 +47,8 @@ _WITHOUT_GATES = frozenset(
         "what():", "terminate called", "ray::", "-- process ", "warning: ", "during handling",
         # Ray's daemons
         "raylet", "gcs_server", "autoscaler",
+        # what is no event
+        START + "frame #",
         # what begins a line in the middle of another one, and what Ray puts at the end of one
         "]:", " | ", "]<std", " torch/", "across cluster]",
     }

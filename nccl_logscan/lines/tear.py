@@ -98,8 +98,12 @@ def _nccl_starts(text: str, hosts: Collection[str]) -> Iterator[int]:
         elif start == 0:
             yield length_of_rest(head["host"], hosts)
         else:
-            known = [host for host in hosts if head["host"].endswith(host)]
-            yield start + len(head["host"]) - len(max(known, key=len, default=head["host"]))
+            yield start + len(head["host"]) - len(next(_ends_in(head["host"], hosts), head["host"]))
+
+
+def _ends_in(word: str, hosts: Collection[str]) -> Iterator[str]:
+    """Yield the hosts that a word ends in, the longest first: of thousands of hosts each end is looked up."""
+    return (word[at:] for at in range(len(word)) if word[at:] in hosts)
 
 
 def length_of_rest(word: str, hosts: Collection[str]) -> int:
@@ -109,8 +113,8 @@ def length_of_rest(word: str, hosts: Collection[str]) -> int:
     """
     if word in hosts:
         return 0
-    for host in hosts:
-        if word.endswith(host) and not host.replace(".", "").isdecimal():
+    for host in _ends_in(word, hosts):
+        if host != word and not host.replace(".", "").isdecimal():
             rest = word[: -len(host)]
             if rest.replace(".", "").isdecimal() or _NO_HOSTNAME.search(rest):
                 return len(rest)

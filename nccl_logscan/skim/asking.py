@@ -31,6 +31,8 @@ NO_KIND = ""
 _PROBED = 24
 _MEMO = 16_384
 _ASKERS = 64
+_FIRST_OF_SEVERAL = 64
+_LAST_OF_SEVERAL = 16
 _FIRST_STEPS = 4
 _LAST_STEPS = 24
 _PREFIXED = frozenset("0123456789abcdefABCDEF")
@@ -151,7 +153,7 @@ class Asker:
     def _spoken_of(self, text: str, shape: bytes, reading: _Reading, event: Event) -> Answer:
         """Some rule may take the line. Where its numbers change nothing of that, each sayer is read and counted."""
         if self._matcher.asks_beside(event):
-            return _KEEP
+            return self._each_text(text, shape, reading) if event.kind in REPEATABLE else _KEEP
         runs, said = self._runs(text, reading), self._matcher.says(event)
         heed = heed_of(self._listening(event.kind), event)
         is_asked_for = self._matcher.watches(event) and not self._matcher.asks_for_any(event.kind)
@@ -172,18 +174,22 @@ class Asker:
 
     def _of_other_kind(self, text: str, shape: bytes, reading: _Reading, event: Event) -> Answer:
         if event.kind in REPEATABLE:
-            is_one_of_several = self._matcher.watches(event) or self._matcher.asks_beside(event)
-            return _KEEP if is_one_of_several else self._each_text(text, shape, reading)
+            return self._each_text(text, shape, reading)
         is_plain = event.kind.startswith("nccl.") and not self._matcher.speaks_of(event)
         return Answer(around=not is_plain, boundary=event.kind == "torch.watchdog-timeout")
 
     def _each_text(self, text: str, shape: bytes, reading: _Reading) -> Answer:
-        """Each text is read, and its repeats, which differ in nothing but the time and the thread, are counted."""
+        """Each text is read, and its repeats, which differ in nothing but the time and the thread, are counted.
+
+        Where other lines decide with it what it means, more of them are read: with what stands around them.
+        """
         runs = self._runs(text, reading)
         if runs is None or reading.event is None:
             return _KEEP
         keyed = ALL_RUNS & ~(runs.outside & ~runs.of_origin)
-        group = Group(reading.event.kind, firsts=2, lasts=1)
+        is_one_of_several = self._matcher.watches(reading.event) or self._matcher.asks_beside(reading.event)
+        firsts, lasts = (_FIRST_OF_SEVERAL, _LAST_OF_SEVERAL) if is_one_of_several else (2, 1)
+        group = Group(reading.event.kind, firsts, lasts)
         return replace(self._in_group(shape, group, keyed), around=True)
 
     def _bulk(self, text: str, shape: bytes, reading: _Reading, heed: Heed) -> Answer:

@@ -14,23 +14,29 @@ from nccl_logscan.skim.told import Key
 
 
 class UnreadChannels:
-    """The channels of one round of a source: each class of them once, with how many lines it has."""
+    """The channels of a source that were not read: each class of them once. `is_whole`: all are among them."""
 
-    def __init__(self, name: str, groups: Mapping[int, Group], counts: Mapping[Key, int], *, is_whole: bool) -> None:
+    def __init__(self, name: str) -> None:
         self._at = Position(name, 0, 0)
-        self._groups = {number: group for number, group in groups.items() if group.has_first}
-        self._counts = {key: times for key, times in counts.items() if key[0] in self._groups}
-        self.is_whole = is_whole
-        """Whether all channels are among them."""
+        self._groups: dict[int, Group] = {}
+        self._keys: set[Key] = set()
+        self.is_whole = True
 
-    def transports(self) -> Iterator[tuple[str, int]]:
-        """Yield the transports, with how many channels use them."""
+    def add(
+        self, groups: Mapping[int, Group], counts: Mapping[Key, int], *, is_whole: bool
+    ) -> Iterator[tuple[str, int]]:
+        """Take in what a round counted; yield its channels' transports, with how many channels use them."""
+        self._groups |= {number: group for number, group in groups.items() if group.has_first}
+        self.is_whole = self.is_whole and is_whole
         by_runs: dict[Key, int] = {}
         places = {number: _places(group.keyed, group.of_transport) for number, group in self._groups.items()}
-        for (number, runs), times in self._counts.items():
-            own = places[number]
-            told = (number, b" ".join(runs.split(b" ")[place] for place in own) if own else b"")
-            by_runs[told] = by_runs.get(told, 0) + times
+        for key, times in counts.items():
+            number, runs = key
+            own = places.get(number)
+            if own is not None:
+                self._keys.add(key)
+                told = (number, b" ".join([runs.split(b" ")[place] for place in own]) if own else b"")
+                by_runs[told] = by_runs.get(told, 0) + times
         for (number, runs), times in by_runs.items():
             group = self._groups[number]
             channel = self._read(_with_runs(group.text, group.of_transport, runs.split(b" ")))
@@ -40,7 +46,7 @@ class UnreadChannels:
     def of_process(self, pid: int) -> Iterator[NcclChannel]:
         """Yield the channels of a process, and of others that have the number for something else."""
         wanted = b"%d " % pid
-        for number, runs in self._counts:
+        for number, runs in self._keys:
             if wanted in runs:
                 group = self._groups[number]
                 channel = self._read(_with_runs(group.text, group.keyed, runs.split(b" ")))

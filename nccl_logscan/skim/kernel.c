@@ -28,7 +28,7 @@ enum {
     AROUND = 3,                       /* lines before and after one that go with it */
     MOST_SHAPES = 1 << 16,
     MOST_CLASSES = 3 << 16,
-    MOST_UNREAD = 1 << 17,            /* classes with which no more of those are begun of which no line is read */
+    MOST_UNREAD = 1 << 16,            /* classes with which no more of those are begun of which no line is read */
     SLOTS = 1 << 17,                  /* of shapes */
     FEWEST_CLASS_SLOTS = 1 << 10,
     MET_SLOTS = 1 << 18,              /* of hashes of shapes that were met once */
@@ -137,6 +137,8 @@ struct skim {
     const uint8_t *buffer;
     uint64_t start, own_end, end, at;
     int64_t base, line, around_until, reading_until;
+    int64_t own_lines, window_until;  /* once the segment's own lines are done: these, and up to where windows are open */
+    bool is_behind;
     uint32_t segment;
     bool boundary_seen, asks, awaits, is_out;  /* is_out: this line was handed out */
     struct place before[AROUND];
@@ -892,7 +894,84 @@ static int take_part(struct skim *skim, const struct answer *answer, bool *group
     return result;
 }
 
-/* Reads on until a part asks (ASKS) or the segment's own lines are done (DONE). */
+static int ask(struct skim *skim) {
+    skim->question = (struct question){skim->buffer + skim->part, skim->part_end - skim->part, skim->shape,
+                                       skim->shape_length};
+    skim->asks = true;
+    return ASKS;
+}
+
+/* --- behind the segment --------------------------------------------------------------------------------- */
+
+/* What a line that the segment behind counts is counted in there, if it is read here as well. */
+static int note_count(struct skim *skim, struct place *place, const struct answer *answer) {
+    if (!answer->group || !is_last_part(skim)) {
+        place->tally = answer->tally;
+        return DONE;
+    }
+    const uint8_t *text = skim->buffer + place->start;
+    size_t length = put_key(skim, skim->key, text, place->length, answer->keyed);
+    struct class_ *class_ = NULL;
+    if (length != SIZE_MAX) {
+        class_ = class_of(skim, answer->group, skim->key, length, answer->firsts, answer->lasts);
+        if (!class_ && !is_full(skim, answer->firsts)) return NO_MEMORY;
+    }
+    if (class_) place->counted = (uint32_t)(class_ - skim->classes) + 1;
+    else if (!answer->firsts) place->tally = answer->tally;
+    return DONE;
+}
+
+/* Hands out a line behind the segment if it belongs to one of its last lines, and passes it. */
+static int take_behind(struct skim *skim, const struct answer *answer) {
+    struct place place = here(skim);
+    bool is_read = skim->line <= skim->reading_until;
+    if (answer && answer->action == FOLD) {
+        if (answer->sayer && !is_full(skim, 1)) {
+            skim->sayer_length =
+                put_key(skim, skim->sayer_key, skim->buffer + skim->at, skim->part_end - skim->at, answer->of_sayer);
+            struct class_ *sayer = sayer_of(skim, answer);
+            is_read = is_read || (sayer && sayer->segment == skim->segment && skim->line <= sayer->reading_until);
+        }
+        if (is_read && note_count(skim, &place, answer)) return NO_MEMORY;
+    }
+    int result = DONE;
+    if (is_read || skim->line <= skim->around_until)
+        result = put_record(skim, place, is_read ? READ : AROUND_ONE, 0);
+    pass(skim);
+    return result;
+}
+
+static void begin_behind(struct skim *skim) {
+    const uint32_t *touched = (const uint32_t *)skim->touched.data;
+    skim->own_lines = skim->line;
+    skim->is_behind = true;
+    skim->window_until = skim->reading_until;
+    for (size_t n = 0; n < skim->touched.used / sizeof *touched; n++) {
+        int64_t until = skim->classes[touched[n]].reading_until;
+        if (until > skim->window_until) skim->window_until = until;
+    }
+}
+
+/* Reads on behind the segment until a line asks (ASKS) or none belongs to its last lines any more (DONE). */
+static int go_behind(struct skim *skim) {
+    while (skim->at < skim->end && (skim->line <= skim->window_until || skim->line <= skim->around_until)) {
+        skim->line_end = feed_from(skim, skim->at);
+        if (skim->line_end == skim->end) break;
+        look(skim, skim->buffer + skim->at, skim->buffer + skim->end);
+        const struct answer *answer = NULL;
+        struct answer prose;
+        if (!skim->odd && skim->line <= skim->window_until) {
+            skim->hash = hashed(skim->seed, skim->shape, skim->shape_length);
+            answer = known_answer(skim);
+            if (!answer && answer_of_prose(skim, &prose)) answer = &prose;
+            if (!answer) return ask(skim);
+        }
+        if (take_behind(skim, answer)) return NO_MEMORY;
+    }
+    return DONE;
+}
+
+/* Reads on until a part asks (ASKS) or the segment is done (DONE). */
 static int go_on(struct skim *skim) {
     while (skim->at < skim->own_end) {
         look(skim, skim->buffer + skim->part, skim->buffer + skim->end);
@@ -906,44 +985,15 @@ static int go_on(struct skim *skim) {
             if (!answer && answer_of_prose(skim, &prose)) {
                 result = take_part(skim, &prose, NULL);
             } else if (!answer) {
-                skim->question = (struct question){skim->buffer + skim->part, skim->part_end - skim->part, skim->shape,
-                                                   skim->shape_length};
-                skim->asks = true;
-                return ASKS;
+                return ask(skim);
             } else {
                 result = take_part(skim, answer, &skim->group_seen[answer - skim->answers]);
             }
         }
         if (result) return result;
     }
-    return DONE;
-}
-
-/* Hands out what lies behind the segment and belongs to its last lines. */
-static int run_out(struct skim *skim, const uint32_t *touched, size_t touched_count) {
-    int64_t until = skim->around_until > skim->reading_until ? skim->around_until : skim->reading_until;
-    for (size_t n = 0; n < touched_count; n++)
-        if (skim->classes[touched[n]].reading_until > until) until = skim->classes[touched[n]].reading_until;
-    while (skim->at < skim->end && skim->line <= until) {
-        skim->line_end = feed_from(skim, skim->at);
-        if (skim->line_end == skim->end) break;
-        struct place place = here(skim);
-        bool is_read = skim->line <= skim->reading_until;
-        look(skim, skim->buffer + skim->at, skim->buffer + skim->end);
-        skim->hash = hashed(skim->seed, skim->shape, skim->shape_length);
-        const struct answer *answer = skim->odd ? NULL : known_answer(skim);
-        if (answer && answer->action == FOLD && answer->sayer && !is_full(skim, 1)) {
-            skim->sayer_length =
-                put_key(skim, skim->sayer_key, skim->buffer + skim->at, skim->part_end - skim->at, answer->of_sayer);
-            struct class_ *sayer = sayer_of(skim, answer);
-            is_read = is_read || (sayer && sayer->segment == skim->segment && skim->line <= sayer->reading_until);
-            place.tally = answer->group ? 0 : answer->tally;
-        }
-        if (is_read || skim->line <= skim->around_until)
-            if (put_record(skim, place, is_read ? READ : AROUND_ONE, 0)) return NO_MEMORY;
-        pass(skim);
-    }
-    return DONE;
+    if (!skim->is_behind) begin_behind(skim);
+    return go_behind(skim);
 }
 
 static void look_back(struct skim *skim, uint64_t lead) {
@@ -1076,6 +1126,11 @@ int32_t skim_needs(struct skim *skim, const uint8_t *words, uint64_t length, con
     return DONE;
 }
 
+static void let_go(struct array *array) {
+    free(array->data);
+    *array = (struct array){0};
+}
+
 /* Lets go of all classes and of what was handed out; the shapes' answers stay. */
 void skim_clear(struct skim *skim) {
     for (size_t n = 0; n < skim->class_count; n++) {
@@ -1089,17 +1144,18 @@ void skim_clear(struct skim *skim) {
     skim->overflowed = false;
     memset(skim->class_slots, 0, skim->class_slot_count * sizeof *skim->class_slots);
     if (skim->group_seen) memset(skim->group_seen, 0, skim->shape_count * sizeof *skim->group_seen);
-    skim->bytes.used = skim->records.used = skim->told.used = skim->touched.used = skim->tallies.used = 0;
+    let_go(&skim->bytes);
+    let_go(&skim->records);
+    let_go(&skim->told);
+    let_go(&skim->touched);
+    let_go(&skim->tallies);
+    free(skim->classes);
+    skim->classes = NULL;
+    skim->class_room = 0;
 }
 
 void skim_free(struct skim *skim) {
     skim_clear(skim);
-    free(skim->bytes.data);
-    free(skim->records.data);
-    free(skim->told.data);
-    free(skim->touched.data);
-    free(skim->tallies.data);
-    free(skim->classes);
     free(skim->answers);
     free(skim->group_seen);
     free(skim->shapes);
@@ -1122,7 +1178,7 @@ int32_t skim_begin(struct skim *skim, const uint8_t *buffer, uint64_t start, uin
     skim->segment = segment;
     skim->line = 0;
     skim->around_until = skim->reading_until = -1;
-    skim->boundary_seen = skim->asks = skim->is_out = skim->has_whole = false;
+    skim->is_behind = skim->boundary_seen = skim->asks = skim->is_out = skim->has_whole = false;
     skim->is_plain = true;
     skim->part_count = 0;
     skim->awaits = true;               /* for a line of the segment before */
@@ -1142,7 +1198,7 @@ int32_t skim_answer(struct skim *skim, const struct answer *answer) {
         if (remember(skim, answer)) return NO_MEMORY;
         if (skim->shape_count > before) seen = &skim->group_seen[before];
     }
-    if (take_part(skim, answer, seen)) return NO_MEMORY;
+    if (skim->is_behind ? take_behind(skim, answer) : take_part(skim, answer, seen)) return NO_MEMORY;
     return go_on(skim);
 }
 
@@ -1150,15 +1206,7 @@ const struct question *skim_question(const struct skim *skim) { return &skim->qu
 
 /* Ends the segment; returns how many lines it has, or NO_MEMORY. */
 int64_t skim_end(struct skim *skim) {
-    int64_t lines = skim->line;
-    size_t count = skim->touched.used / sizeof(uint32_t);
-    uint32_t *touched = malloc(skim->touched.used + 1);
-    if (!touched) return NO_MEMORY;
-    if (count) memcpy(touched, skim->touched.data, skim->touched.used);
-    int result = run_out(skim, touched, count);
-    free(touched);
-    if (result || keep_lasts(skim)) return NO_MEMORY;
-    return lines;
+    return keep_lasts(skim) ? NO_MEMORY : skim->own_lines;
 }
 
 /* Hands out the classes and the last lines of each; called once before `skim_clear`. */

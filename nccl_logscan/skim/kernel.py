@@ -133,10 +133,10 @@ class KernelSkimmer:
         tale = Tale(overflowed=bool(self._library.skim_overflowed(self._skim)))
         keys: list[Key | None] = [None]
         for count, at, length, group in _CLASS.iter_unpack(self._handed("skim_classes")):
-            key = (group, text[at : at + length])
+            key = (group, text[at : at + length].tobytes())
             keys.append(key)
             tale.counts[key] = count
-        tale.tallies = dict(enumerate(memoryview(self._handed("skim_tallies")).cast("Q")))
+        tale.tallies = dict(enumerate(self._handed("skim_tallies").cast("Q")))
         for line, offset, at, length, flags, segment, chosen, counted, tally in _RECORD.iter_unpack(
             self._handed("skim_records")
         ):
@@ -146,7 +146,7 @@ class KernelSkimmer:
                     segment,
                     line,
                     offset,
-                    text[at : at + length],
+                    text[at : at + length].tobytes(),
                     bool(flags & _READ),
                     bool(flags & _FIRST),
                     bool(flags & _LAST),
@@ -160,10 +160,11 @@ class KernelSkimmer:
         self._library.skim_clear(self._skim)
         return tale
 
-    def _handed(self, name: str) -> bytes:
+    def _handed(self, name: str) -> memoryview:
+        """Return what the kernel holds, where it holds it: until it is cleared."""
         size = ctypes.c_uint64()
         address = getattr(self._library, name)(self._skim, ctypes.byref(size))
-        return ctypes.string_at(address, size.value) if size.value else b""
+        return memoryview((ctypes.c_uint8 * size.value).from_address(address) if size.value else b"").cast("B")
 
 
 def _packed(answer: Answer) -> bytes:

@@ -127,7 +127,7 @@ class PlainSkimmer:
             self._line(line, ask)
             self._before.append(line)
             number, at = number + 1, stop + 1
-        self._run_out(number, at, buffer, end, base)
+        self._go_behind(number, at, buffer, end, base=base, ask=ask)
         self._keep_lasts()
         return number
 
@@ -378,21 +378,39 @@ class PlainSkimmer:
                 class_.kept.popleft()
             class_.here.clear()
 
-    def _run_out(self, number: int, at: int, buffer: bytearray, end: int, base: int) -> None:
-        windows = (class_.reading_until for class_ in self._touched.values())
-        until = max(self._around_until, self._reading_until, *windows, -1)
-        for line in _lines_behind(number, at, buffer, end, base=base, until=until):
+    def _go_behind(self, number: int, at: int, buffer: bytearray, end: int, *, base: int, ask: Ask) -> None:
+        """Hand out what lies behind the segment and belongs to its last lines."""
+        windows = max((class_.reading_until for class_ in self._touched.values()), default=-1)
+        until = max(self._reading_until, windows)
+        for line in _lines_behind(number, at, buffer, end, base=base, until=max(until, self._around_until)):
+            parts = _PART.split(line.text)
             is_read = line.number <= self._reading_until
-            first = _PART.split(line.text)[0]
-            shape = shape_of(first)
-            answer = None if shape is None else self._answers.get(shape)
-            if answer is not None and answer.folds and answer.sayer and len(self._classes) < MOST_CLASSES:
-                runs = key_of(first, answer.of_sayer)
-                sayer = None if runs is None else self._touched.get((answer.sayer, runs))
-                is_read = is_read or (sayer is not None and line.number <= sayer.reading_until)
-                line.tally = 0 if answer.group else answer.tally
+            answer = self._answer(parts[0], ask, is_first=True) if line.number <= until else None
+            if answer is not None and answer.folds:
+                is_read = self._is_in_window(line, parts[0], answer) or is_read
+                if is_read:
+                    self._note_count(line, answer, is_whole=len(parts) == 1)
             if is_read or line.number <= self._around_until:
                 self._put(line, is_read=is_read)
+
+    def _is_in_window(self, line: _Line, part: bytes, answer: Answer) -> bool:
+        if not answer.sayer or len(self._classes) >= MOST_CLASSES:
+            return False
+        runs = key_of(part, answer.of_sayer)
+        sayer = None if runs is None else self._touched.get((answer.sayer, runs))
+        return sayer is not None and line.number <= sayer.reading_until
+
+    def _note_count(self, line: _Line, answer: Answer, *, is_whole: bool) -> None:
+        """Note what a line that the segment behind counts is counted in there, if it is read here as well."""
+        if not answer.group or not is_whole:
+            line.tally = answer.tally
+            return
+        runs = key_of(line.text, answer.keyed)
+        key = None if runs is None else (answer.group, runs)
+        if key is not None and self._class(key, answer.firsts, answer.lasts) is not None:
+            line.counted = key
+        elif not answer.firsts:
+            line.tally = answer.tally
 
     def tell(self) -> Tale:
         """See `Skimmer`."""

@@ -23,9 +23,9 @@ from nccl_logscan.sources.limits import Limits
 from nccl_logscan.sources.raw import RawLine
 from nccl_logscan.sources.text import LineCutter
 
-BATCH = 32
+BATCH = 8
 """Segments that are skimmed before anybody looks how much there is to read."""
-HELD = 1 << 25
+HELD = 1 << 24
 """Bytes of lines to read that end a round."""
 _SAYERS_OF_STEPS = 64
 _FEW_STEPS = (2, 6)
@@ -115,6 +115,9 @@ class FileRounds:
                 if end == segments or sum(skimming.held for skimming, _ in workers) > HELD:
                     yield self._merging.round([skimming for skimming, _ in workers], batch, min(size, end * SEGMENT))
                     batch = _Batch()
+        except BaseException:
+            self._asker.skimmers.clear()  # they hold lines of this file
+            raise
         finally:
             os.close(descriptor)
 
@@ -171,6 +174,19 @@ def _skimmed(skimming: Skimmer, window: Window, ask: Asker) -> int:
     )
 
 
+@dataclass(slots=True)
+class _Chosen:
+    """Lines of a round by their numbers: to be read, and others; `shown`: of the latter those around one that is read.
+
+    `passed`: the numbers of the last lines of the round before that were given.
+    """
+
+    read: dict[int, Told] = field(default_factory=dict)
+    around: dict[int, Told] = field(default_factory=dict)
+    shown: set[int] = field(default_factory=set)
+    passed: set[int] = field(default_factory=set)
+
+
 class _Merging:
     """Puts together what skimmers tell of an input; counts its lines from round to round."""
 
@@ -180,6 +196,7 @@ class _Merging:
         self._groups = asker.groups
         self._tallies = asker.tallies
         self._lines = 0
+        self._chosen = _Chosen()
 
     def round(self, skimmers: Iterable[Skimmer], batch: _Batch, size: int) -> Round:
         """Return the round that skimmers have skimmed."""
@@ -199,8 +216,10 @@ class _Merging:
             tally_counts.update(tale.tallies)
             overflowed = overflowed or tale.overflowed
         cutter = LineCutter(self._name, self._limits)
+        chosen = self._choose(told, first_lines, begun)
+        giants = {first_lines[segment] + batch.line_counts[segment] - 1: line for segment, line in batch.giants.items()}
         return Round(
-            self._in_order(told, batch, first_lines, cutter),
+            self._in_order(chosen, giants, cutter),
             cutter,
             counts,
             tally_counts,
@@ -211,27 +230,27 @@ class _Merging:
             overflowed,
         )
 
-    def _in_order(
-        self, told: list[Told], batch: _Batch, first_lines: Mapping[int, int], cutter: LineCutter
-    ) -> Iterator[Passing]:
-        read: dict[int, Told] = {}
-        around: dict[int, Told] = {}
-        centres: set[int] = set()
-        chosen = _chosen(told, self._groups, first_lines)
+    def _choose(self, told: list[Told], first_lines: Mapping[int, int], begun: int) -> _Chosen:
+        """Choose the lines of a round; those that lie behind it and belong to its last ones are the next round's."""
+        chosen, self._chosen = self._chosen, _Chosen()
+        of_classes = _chosen(told, self._groups, first_lines)
         for place, line in enumerate(told):
             number = first_lines[line.segment] + line.line
-            is_of_class = line.is_first or line.is_last or line.is_first_of_group
-            if line.is_read and (place in chosen or not is_of_class):
-                known = read.get(number)
-                read[number] = line if known is None or known.counted is None else known
+            goes_to = chosen if number <= self._lines else self._chosen
+            if line.is_read and (place in of_classes or not line.is_of_class):
+                goes_to.read[number] = _better(line, goes_to.read.get(number))
                 if line.is_centre:
-                    centres.add(number)
-            else:
-                around[number] = line
-        giants = {first_lines[segment] + batch.line_counts[segment] - 1: line for segment, line in batch.giants.items()}
-        wanted = {number + way for number in centres for way in range(-AROUND, AROUND + 1)}
-        shown = {number for number in wanted.intersection(around) if number not in read}
-        for number in sorted({*read, *shown, *giants}):
+                    chosen.shown.update(range(number - AROUND, number + AROUND + 1))
+            elif number > begun or number not in chosen.passed:
+                goes_to.around[number] = line
+        self._chosen.shown = {number for number in chosen.shown if number > self._lines}
+        latest = range(self._lines - AROUND + 1, self._lines + 1)
+        self._chosen.passed = {number for number in latest if number in chosen.read or number in chosen.shown}
+        return chosen
+
+    def _in_order(self, chosen: _Chosen, giants: Mapping[int, RawLine], cutter: LineCutter) -> Iterator[Passing]:
+        read, around = chosen.read, chosen.around
+        for number in sorted({*read, *chosen.shown.intersection(around), *giants}):
             giant = giants.get(number)
             if giant is not None:
                 cutter.replaced += giant.replaced
@@ -241,6 +260,11 @@ class _Merging:
             line = read.get(number) or around[number]
             raw = cutter.line_at(Position(self._name, number, line.offset), line.text)
             yield Passing(raw, number in read, line.counted, line.tally)
+
+
+def _better(line: Told, known: Told | None) -> Told:
+    """Return of two lines that are the same one that which says what it was counted in."""
+    return line if known is None or (known.counted is None and not known.tally) else known
 
 
 def _chosen(told: list[Told], groups: Mapping[int, Group], first_lines: Mapping[int, int]) -> set[int]:

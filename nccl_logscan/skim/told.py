@@ -13,7 +13,7 @@ LONGEST = 8_192
 AROUND = 3
 """Lines before and after one that is read with its surroundings."""
 MOST_CLASSES = 3 << 16
-MOST_UNREAD = 1 << 17
+MOST_UNREAD = 1 << 16
 """Classes with which no more of those are begun of which no line is read."""
 MOST_SHAPES = 1 << 16
 KEY = 1_024
@@ -90,6 +90,11 @@ class Told(NamedTuple):
     chosen: Key | None = None
     counted: Key | None = None
     tally: int = 0
+
+    @property
+    def is_of_class(self) -> bool:
+        """Whether it was handed out for being among the first or last of its class, or the first of a group."""
+        return self.is_first or self.is_last or self.is_first_of_group
 
 
 @dataclass(slots=True)

@@ -8,13 +8,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 
+from nccl_logscan.position import Position
 from nccl_logscan.records import dataclass
 from nccl_logscan.sources.limits import Limits
 from nccl_logscan.sources.raw import RawLine
 from nccl_logscan.sources.text import LineCutter
 
 SEGMENT = 1 << 21
-BESIDE = 1 << 13
+BESIDE = 1 << 16
 """Bytes before and behind a segment that are read with it."""
 _LONGEST = 1 << 22
 """Bytes behind a segment in which its last line has to end; a longer one is cut apart from the others."""
@@ -54,6 +55,7 @@ class FileWindows:
         if own_end < end and buffer.find(b"\n", own_end - 1, end) < 0:
             buffer = self._longer(base, own_end)
             end = len(buffer)
+            own_end = min(own_end, end)
         start = _start(buffer, first - base, own_end)
         if base + end < self._size and own_end > start and buffer.find(b"\n", own_end - 1, end) < 0:
             giant = max(start, buffer.rfind(b"\n", start, own_end) + 1)
@@ -68,6 +70,7 @@ class FileWindows:
         while got < wanted:
             read = os.preadv(self._descriptor, [view[got:wanted]], base + got)
             if not read:
+                self._size = base + got  # it was cut off meanwhile
                 break
             got += read
         return got
@@ -79,6 +82,8 @@ class FileWindows:
             piece = os.pread(self._descriptor, min(_PIECE, self._size - base - len(pieces)), base + len(pieces))
             begun = len(pieces)
             pieces += piece
+            if not piece:
+                self._size = base + begun
             if not piece or (len(pieces) > own_end and pieces.find(b"\n", max(begun, own_end - 1)) >= 0):
                 break
         return pieces
@@ -87,7 +92,7 @@ class FileWindows:
         cutter = LineCutter(self._name, self._limits)
         for line in _cut(cutter, self._pieces(offset)):
             return line
-        return next(cutter.finish())
+        return next(cutter.finish(), RawLine(Position(self._name, 0, offset), ""))
 
     def _pieces(self, offset: int) -> Iterator[bytes]:
         while piece := os.pread(self._descriptor, min(_PIECE, self._size - offset), offset):
