@@ -1274,10 +1274,9 @@ int32_t skim_tell(struct skim *skim) {
     return DONE;
 }
 
-/* How many bytes are held since the last `skim_clear`: of lines handed out, their records, and the classes. */
-uint64_t skim_held(const struct skim *skim) {
-    return skim->bytes.used + skim->records.used + skim->class_count * sizeof *skim->classes;
-}
+/* How many bytes of lines were handed out since the last `skim_clear`, and of records of them. What classes take is
+ * bounded by how many of them there may be. */
+uint64_t skim_held(const struct skim *skim) { return skim->bytes.used + skim->records.used; }
 
 /* Whether there were more classes than are kept apart. */
 int32_t skim_overflowed(const struct skim *skim) { return skim->overflowed; }
