@@ -100,6 +100,7 @@ struct class_ {                       /* what is told apart by two hashes of its
     uint8_t *key;
     struct place *here;               /* the last lines of this segment, a ring */
     struct kept *kept;                /* the last lines of the segments before, a ring */
+    uint32_t here_room, kept_room;    /* most classes have few lines: their rings grow up to `lasts` */
     int64_t reading_until;            /* a line of this segment up to which all of the class are read */
     uint32_t key_length;
     bool speaks;
@@ -457,16 +458,7 @@ static struct class_ *class_of(struct skim *skim, uint32_t group, const uint8_t 
     struct class_ new = {.hash = hash, .other_hash = hashes.other, .group = group, .key_length = (uint32_t)key_length, .firsts = firsts,
                          .lasts = lasts, .reading_until = -1, .segment = ~(uint32_t)0};
     new.key = malloc(key_length + 1);
-    if (lasts) {
-        new.here = calloc(lasts, sizeof *new.here);
-        new.kept = calloc(lasts, sizeof *new.kept);
-    }
-    if (!new.key || (lasts && (!new.here || !new.kept))) {
-        free(new.key);
-        free(new.here);
-        free(new.kept);
-        return NULL;
-    }
+    if (!new.key) return NULL;
     memcpy(new.key, key, key_length);
     skim->classes[skim->class_count++] = new;
     skim->unread_count += is_unread;
@@ -474,6 +466,10 @@ static struct class_ *class_of(struct skim *skim, uint32_t group, const uint8_t 
     return &skim->classes[skim->class_count - 1];
 }
 
+static uint32_t more_room(uint32_t room, uint32_t most) {
+    uint32_t more = room ? room * 2 : 1;
+    return more < most ? more : most;
+}
 
 /* The runs of a text that `wanted` asks for, each ended by a byte that none holds; SIZE_MAX where they are too long. */
 static size_t put_key(const struct skim *skim, uint8_t *key, const uint8_t *text, size_t length, uint64_t wanted) {
@@ -521,6 +517,32 @@ static bool is_at_most_one(const struct skim *skim, const uint8_t *text, size_t 
     return text[from] == '0' || text[from] == '1';
 }
 
+/* Where the next line of a class in this segment goes; NULL where there is no more memory. */
+static struct place *next_here(struct class_ *class_) {
+    size_t at = class_->count_here % class_->lasts;
+    if (at >= class_->here_room) {
+        uint32_t room = more_room(class_->here_room, class_->lasts);
+        struct place *here = realloc(class_->here, room * sizeof *here);
+        if (!here) return NULL;
+        class_->here = here;
+        class_->here_room = room;
+    }
+    return &class_->here[at];
+}
+
+static struct kept *next_kept(struct class_ *class_) {
+    size_t at = class_->kept_count % class_->lasts;
+    if (at >= class_->kept_room) {
+        uint32_t room = more_room(class_->kept_room, class_->lasts);
+        struct kept *kept = realloc(class_->kept, room * sizeof *kept);
+        if (!kept) return NULL;
+        memset(kept + class_->kept_room, 0, (room - class_->kept_room) * sizeof *kept);
+        class_->kept = kept;
+        class_->kept_room = room;
+    }
+    return &class_->kept[at];
+}
+
 /* Notes that a class has a line in this segment. */
 static int touch(struct skim *skim, struct class_ *class_) {
     if (class_->segment == skim->segment) return DONE;
@@ -541,7 +563,8 @@ static int keep_lasts(struct skim *skim) {
         uint64_t most = class_->count_here < class_->lasts ? class_->count_here : class_->lasts;
         for (uint64_t back = most; back > 0; back--) {
             struct place *place = &class_->here[(class_->count_here - back) % class_->lasts];
-            struct kept *kept = &class_->kept[class_->kept_count % class_->lasts];
+            struct kept *kept = next_kept(class_);
+            if (!kept) return NO_MEMORY;
             if (kept->room < place->length) {
                 uint8_t *text = realloc(kept->text, place->length);
                 if (!text) return NO_MEMORY;
@@ -635,7 +658,11 @@ static int enter_class(struct skim *skim, struct place *place, const struct answ
         }
         class_->changing = now;
     }
-    if (class_->lasts) class_->here[class_->count_here % class_->lasts] = *place;
+    if (class_->lasts) {
+        struct place *next = next_here(class_);
+        if (!next) return NO_MEMORY;
+        *next = *place;
+    }
     class_->count_here++;
     if (class_->count++ < class_->firsts)
         return hand_out(skim, *place, READ | FIRST, number, answer->flags & WITH_AROUND);
@@ -654,7 +681,9 @@ static int enter_sayer(struct skim *skim, struct place *place, const struct answ
     sayer->speaks = true;
     if (touch(skim, sayer)) return NO_MEMORY;
     *is_read = *is_read || place->line <= sayer->reading_until;
-    sayer->here[0] = *place;
+    struct place *next = next_here(sayer);
+    if (!next) return NO_MEMORY;
+    *next = *place;
     sayer->count_here++;
     if (sayer->count++ == 0)
         return hand_out(skim, *place, READ | FIRST, (uint32_t)(sayer - skim->classes) + 1, false);
@@ -1150,7 +1179,7 @@ static void let_go(struct array *array) {
 void skim_clear(struct skim *skim) {
     for (size_t n = 0; n < skim->class_count; n++) {
         struct class_ *class_ = &skim->classes[n];
-        for (uint32_t last = 0; last < class_->lasts; last++) free(class_->kept[last].text);
+        for (uint32_t last = 0; last < class_->kept_room; last++) free(class_->kept[last].text);
         free(class_->key);
         free(class_->here);
         free(class_->kept);
@@ -1245,8 +1274,9 @@ int32_t skim_tell(struct skim *skim) {
     return DONE;
 }
 
-/* How many bytes of lines were handed out since the last `skim_clear`. */
-uint64_t skim_held(const struct skim *skim) { return skim->bytes.used; }
+/* How many bytes of lines were handed out since the last `skim_clear`, and of records of them. What classes take is
+ * bounded by how many of them there may be. */
+uint64_t skim_held(const struct skim *skim) { return skim->bytes.used + skim->records.used; }
 
 /* Whether there were more classes than are kept apart. */
 int32_t skim_overflowed(const struct skim *skim) { return skim->overflowed; }

@@ -128,7 +128,7 @@ class PlainSkimmer:
             self._line(line, ask)
             self._before.append(line)
             number, at = number + 1, stop + 1
-        self._go_behind(number, at, buffer, end, base, ask)
+        self._go_behind(number, at, buffer, end, base=base, ask=ask)
         self._keep_lasts()
         return number
 
@@ -391,7 +391,7 @@ class PlainSkimmer:
                 class_.kept.popleft()
             class_.here.clear()
 
-    def _go_behind(self, number: int, at: int, buffer: bytearray, end: int, base: int, ask: Ask) -> None:
+    def _go_behind(self, number: int, at: int, buffer: bytearray, end: int, *, base: int, ask: Ask) -> None:
         """Hand out what lies behind the segment and belongs to its last lines."""
         windows = max((class_.reading_until for class_ in self._touched.values()), default=-1)
         until = max(self._reading_until, windows)
