@@ -17,19 +17,34 @@ from nccl_logscan.sources.source import Source
 class TaskCrew:
     """The tasks that skim one file; see `Crew`. A shard that is lost is an OSError."""
 
-    def __init__(self, queue: Queue, file: File, asker: Asker) -> None:
+    def __init__(self, queue: Queue, file: File, nodes: tuple[Node, ...], asker: Asker) -> None:
         self._queue = queue
         self._file = file
+        self._nodes = nodes
         self._asker = asker
+        self._told: list[Telling] = []
+        self._end = 0
         self._tales: list[Tale] = []
         self.size = file.size
 
-    def skim(self, segments: range, batch: Batch) -> None:
+    def skim(self, segments: range, batch: Batch, room: int) -> None:
         """See `Crew`."""
-        for first in range(segments.start, segments.stop, PIECE):
-            told = self._queue.take(self._file, first)
-            assert isinstance(told, Telling)
-            self._tales.append(told_by(told, self._file.name, self._asker, batch))
+        if segments.start < self._end:
+            return
+        if not self._told:
+            self._told = self._taken(segments.start)
+        telling = self._told[0]
+        if telling.end > segments.stop and self.held + _weight(telling) > room:
+            # A round may end before the shard does.
+            self._told = self._queue.take_finely(self._file, self._nodes, segments.start, telling.end)
+        telling = self._told.pop(0)
+        self._end = telling.end
+        self._tales.append(told_by(telling, self._file.name, self._asker, batch))
+
+    def _taken(self, first: int) -> list[Telling]:
+        told = self._queue.take(self._file, first)
+        assert isinstance(told, list)
+        return told
 
     @property
     def held(self) -> int:
@@ -49,7 +64,7 @@ class TaskCrew:
 class TaskCrews:
     """The large files of a scan, by name; see `Crews`."""
 
-    def __init__(self, queue: Queue, files: Mapping[str, File]) -> None:
+    def __init__(self, queue: Queue, files: Mapping[str, tuple[File, tuple[Node, ...]]]) -> None:
         self._queue = queue
         self._files = files
 
@@ -59,7 +74,11 @@ class TaskCrews:
 
     def crew(self, source: Source, asker: Asker) -> Crew:
         """See `Crews`."""
-        return TaskCrew(self._queue, self._files[source.name], asker)
+        return TaskCrew(self._queue, *self._files[source.name], asker)
+
+
+def _weight(telling: Telling) -> int:
+    return sum(len(line[3]) for line in telling.lines)
 
 
 def shards_of(files: Iterable[tuple[File, tuple[Node, ...], bool]]) -> Iterator[tuple[Shard, tuple[Node, ...]]]:

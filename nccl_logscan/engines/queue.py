@@ -30,7 +30,8 @@ _AHEAD = 32
 _SAID = 300
 _PAUSE = 1.0
 
-_Answer: TypeAlias = tuple[Any, ...] | bytes | Failed
+_Told: TypeAlias = list[Telling] | bytes
+_Answer: TypeAlias = _Told | Failed
 
 
 class LostError(OSError):
@@ -133,7 +134,7 @@ class Queue:
                 self.lost.setdefault(node, reason)
             yield node, ("lost", reason) if reason is not None else told
 
-    def take(self, file: File, first: int) -> Telling | bytes:
+    def take(self, file: File, first: int) -> _Told:
         """Return what was told of a planned shard, once. Raises `LostError`."""
         key = file.name, first
         if key not in self._got:
@@ -155,6 +156,13 @@ class Queue:
         (answer,) = self._answers([Shard(file, first, end, is_raw=True)], nodes, None)
         told = _or_lost(answer)
         assert isinstance(told, bytes)
+        return told
+
+    def take_finely(self, file: File, nodes: tuple[Node, ...], first: int, end: int) -> list[Telling]:
+        """Return a tale of each batch of a shard. Raises `LostError`."""
+        (answer,) = self._answers([Shard(file, first, end, is_fine=True)], nodes, None)
+        told = _or_lost(answer)
+        assert isinstance(told, list)
         return told
 
     def close(self) -> None:
@@ -245,7 +253,8 @@ class Queue:
     def _read_here(self, shard: Shard) -> _Answer:
         if self._here is None:
             self._here = Worker(self._work)
-        return self._here.read(shard)
+        told = self._here.read(shard)
+        return [Telling(*one) for one in told] if isinstance(told, list) else told
 
     def _asked(self, ref: Any, node: Node | None, count: int) -> _Asked:
         told, reason, again = self._outcome(ref, node)
@@ -293,10 +302,10 @@ def _plain(shards: Sequence[Shard]) -> list[tuple[Any, ...]]:
 def _answer(form: str, told: Any) -> _Answer:
     if form == "failed":
         return Failed(*told)
-    return Telling(*told) if form == "told" else bytes(told)
+    return bytes(told) if form == "raw" else [Telling(*one) for one in told]
 
 
-def _or_lost(answer: _Answer) -> Telling | bytes:
+def _or_lost(answer: _Answer) -> _Told:
     if isinstance(answer, Failed):
         raise LostError(answer.reason)
-    return answer if isinstance(answer, bytes | Telling) else Telling(*answer)
+    return answer

@@ -60,7 +60,7 @@ def scan_on_ray(
             ahead.extend(found.ahead)
         files = files_around(logs, sources, options)
         queue.plan(shards_of(ahead))
-        crews = TaskCrews(queue, {file.name: file for file, _, is_large in ahead if is_large})
+        crews = TaskCrews(queue, {file.name: (file, nodes) for file, nodes, is_large in ahead if is_large})
         skimming = replace(options.skimming, crews=crews)
         return scan_sources(sources, rulebook, replace(options, skimming=skimming), files)
 

@@ -16,7 +16,7 @@ from nccl_logscan.skim.told import Key, Tale, Told
 from nccl_logscan.sources.limits import Limits
 from nccl_logscan.sources.raw import RawLine
 
-PIECE = BATCH
+PIECE = 4 * BATCH
 """Segments of one shard."""
 HEAD = 1 << 16
 """First bytes of a file, by which it is known again and that teach how its lines are prefixed."""
@@ -35,12 +35,16 @@ class File(NamedTuple):
 
 
 class Shard(NamedTuple):
-    """A part of a file: segments from `first` to before `end` that are to be skimmed, or, with `is_raw`, bytes."""
+    """A part of a file: segments from `first` to before `end` that are to be skimmed, or, with `is_raw`, bytes.
+
+    `is_fine`: of each batch of segments a tale of its own is wanted.
+    """
 
     file: File
     first: int
     end: int
     is_raw: bool = False
+    is_fine: bool = False
 
 
 class Work(NamedTuple):
@@ -64,8 +68,9 @@ _Line: TypeAlias = tuple[int, int, int, bytes, bool, bool, bool, bool, bool, int
 
 
 class Telling(NamedTuple):
-    """The tale of a shard. Classes are numbers in `keys`, -1 for none."""
+    """The tale of the segments up to `end`: a shard's, or a batch's. Classes are numbers in `keys`, -1 for none."""
 
+    end: int
     line_counts: dict[int, int]
     giants: list[tuple[int, int, str, int, int]]
     lines: list[_Line]
@@ -82,8 +87,8 @@ def digest_of(head: bytes) -> bytes:
     return hashlib.blake2b(head[:HEAD], digest_size=16).digest()
 
 
-def telling_of(tale: Tale, batch: Batch, asker: Asker) -> tuple[Any, ...]:
-    """Return a tale in the form in which it travels: a `Telling` as a plain tuple."""
+def telling_of(tale: Tale, end: int, batch: Batch, asker: Asker) -> tuple[Any, ...]:
+    """Return a tale of the segments up to `end` in the form in which it travels: a `Telling` as a plain tuple."""
     keys: dict[Key, int] = {}
 
     def place(key: Key | None) -> int:
@@ -94,6 +99,7 @@ def telling_of(tale: Tale, batch: Batch, asker: Asker) -> tuple[Any, ...]:
     spoken_of = {key[0] for key in (*keys, *tale.counts)}
     names = asker.names()
     return (
+        end,
         batch.line_counts,
         giants,
         lines,

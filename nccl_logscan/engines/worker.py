@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from functools import lru_cache
 from pathlib import Path
@@ -14,13 +14,17 @@ from nccl_logscan.engines.shards import HEAD, Failed, File, Shard, Work, digest_
 from nccl_logscan.errors import InputError
 from nccl_logscan.pipeline import Run
 from nccl_logscan.rulebook.load import builtin_rulebook
-from nccl_logscan.skim.asking import Askers
+from nccl_logscan.skim.asking import Asker, Askers
 from nccl_logscan.skim.crew import Batch, ThreadCrew
 from nccl_logscan.skim.large import asker_of, has_bom
+from nccl_logscan.skim.rounds import BATCH, HELD
 from nccl_logscan.sources.files import files_of, kind_of_start
 from nccl_logscan.sources.limits import Limits
 from nccl_logscan.sources.source import reason_of
 from nccl_logscan.version import __version__
+
+_MUCH = HELD // 4
+"""Bytes of a shard's lines from which a round may well end within it."""
 
 
 class Listed(NamedTuple):
@@ -47,8 +51,8 @@ class Worker:
         self._askers = Askers(run.matcher, run.listeners)
         self._limits = work.limits
 
-    def read(self, shard: Shard) -> tuple[Any, ...] | bytes | Failed:
-        """Return a shard's bytes, or its tale in the form of a `Telling`. Never raises."""
+    def read(self, shard: Shard) -> list[tuple[Any, ...]] | bytes | Failed:
+        """Return a shard's bytes, or its tale, whole or by batches, in the form of a `Telling`. Never raises."""
         try:
             with Path(shard.file.path).open("rb") as file:
                 head = file.read(HEAD)
@@ -66,13 +70,26 @@ class Worker:
         except MemoryError:
             return Failed("memory ran out")
 
-    def _skim(self, shard: Shard, head: bytes) -> tuple[Any, ...]:
-        file, limits, batch = shard.file, self._limits, Batch()
+    def _skim(self, shard: Shard, head: bytes) -> list[tuple[Any, ...]]:
+        file, limits = shard.file, self._limits
         asker = asker_of(file.name, head, limits, self._askers)
         with closing(ThreadCrew(file.path, file.name, asker, limits, size=file.size)) as crew:
-            crew.skim(range(shard.first, shard.end), batch)
-            (tale,) = crew.tell()
-        return telling_of(tale, batch, asker)
+            if not shard.is_fine:
+                batch = Batch()
+                crew.skim(range(shard.first, shard.end), batch)
+                is_little = crew.held <= _MUCH
+                (tale,) = crew.tell()
+                if is_little:
+                    return [telling_of(tale, shard.end, batch, asker)]
+            return [*_finely(crew, shard, asker)]
+
+
+def _finely(crew: ThreadCrew, shard: Shard, asker: Asker) -> Iterator[tuple[Any, ...]]:
+    for first in range(shard.first, shard.end, BATCH):
+        batch, end = Batch(), min(first + BATCH, shard.end)
+        crew.skim(range(first, end), batch)
+        (tale,) = crew.tell()
+        yield telling_of(tale, end, batch, asker)
 
 
 _workers: dict[str, Worker] = {}
@@ -95,7 +112,7 @@ def greet(work: tuple[Any, ...]) -> str | None:
     return _other_program(Work(*work))
 
 
-def _plain(told: tuple[Any, ...] | bytes | Failed) -> tuple[str, Any]:
+def _plain(told: list[tuple[Any, ...]] | bytes | Failed) -> tuple[str, Any]:
     if isinstance(told, Failed):
         return "failed", tuple(told)
     return ("raw" if isinstance(told, bytes) else "told"), told

@@ -40,8 +40,11 @@ class Crew(Protocol):
     def size(self) -> int:
         """Bytes of the file, as it was at first: what has come since is not read."""
 
-    def skim(self, segments: range, batch: Batch) -> None:
-        """Skim segments, and enter them in `batch`. Raises OSError where the file cannot be read."""
+    def skim(self, segments: range, batch: Batch, room: int) -> None:
+        """Skim segments, and enter them in `batch`; later ones as well, if no more than `room` bytes are held then.
+
+        Raises OSError where the file cannot be read.
+        """
 
     @property
     def held(self) -> int:
@@ -82,7 +85,7 @@ class ThreadCrew:
             (skimming, FileWindows(self._descriptor, self.size, name, limits)) for skimming in skimmers_of(asker, count)
         ]
 
-    def skim(self, segments: range, batch: Batch) -> None:
+    def skim(self, segments: range, batch: Batch, room: int = 0) -> None:  # noqa: ARG002 - it skims no others
         """See `Crew`."""
         self._is_told = False
         waiting, failures = iter(segments), list[BaseException]()

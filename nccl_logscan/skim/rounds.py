@@ -7,7 +7,7 @@ segments of a batch side by side; which one skims which changes nothing.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from nccl_logscan.position import Position
@@ -69,18 +69,14 @@ class FileRounds:
 
     def __iter__(self) -> Iterator[Round]:
         """Yield the rounds in order. Where one ends depends on its lines, not on how many have skimmed them."""
-        crew, merging = self._crew, self._merging
+        crew, begun = self._crew, _Begun(self._merging)
         segments = -(-crew.size // SEGMENT)
-        batch, carried, weight = Batch(), Tale(), 0
         for first in range(0, segments, BATCH):
             end = min(segments, first + BATCH)
-            crew.skim(range(first, end), batch)
-            if end < segments and weight + crew.held > HELD:
-                # Each of a crew holds first lines of a class: only without those it is known how much there is to read.
-                carried, weight = merging.reduced([carried, *crew.tell()], batch)
-            if end == segments or weight > HELD:
-                yield merging.round([carried, *crew.tell()], batch, min(crew.size, end * SEGMENT))
-                batch, carried, weight = Batch(), Tale(), 0
+            crew.skim(range(first, end), begun.batch, HELD - begun.weight)
+            if end == segments or begun.is_enough(crew.held, crew.tell):
+                yield begun.round(crew.tell(), min(crew.size, end * SEGMENT))
+                begun = _Begun(self._merging)
 
 
 class StreamRounds:
@@ -93,16 +89,17 @@ class StreamRounds:
 
     def __iter__(self) -> Iterator[Round]:
         """Yield the rounds in order."""
-        [skimming], batch, size = skimmers_of(self._asker, 1), Batch(), 0
+        [skimming], begun, size = skimmers_of(self._asker, 1), _Begun(self._merging), 0
         done = 0
         for window in self._windows:
-            if window.segment // BATCH > done // BATCH and skimming.held > HELD:
-                yield self._merging.round([skimming.tell()], batch, size)
-                batch = Batch()
+            is_behind = window.segment // BATCH > done // BATCH
+            if is_behind and begun.is_enough(skimming.held, lambda: [skimming.tell()]):
+                yield begun.round([skimming.tell()], size)
+                begun = _Begun(self._merging)
             done = window.segment
-            batch.note(window, skimmed(skimming, window, self._asker))
+            begun.batch.note(window, skimmed(skimming, window, self._asker))
             size = window.base + window.end
-        yield self._merging.round([skimming.tell()], batch, size)
+        yield begun.round([skimming.tell()], size)
 
 
 @dataclass(slots=True)
@@ -205,6 +202,29 @@ class _Merging:
             line = read.get(number) or around[number]
             raw = cutter.line_at(Position(self._name, number, line.offset), line.text)
             yield Passing(raw, number in read, line.counted, line.tally)
+
+
+class _Begun:
+    """A round that is being skimmed. `weight`: bytes to read of it, as far as they were counted."""
+
+    def __init__(self, merging: _Merging) -> None:
+        self.batch = Batch()
+        self.weight = 0
+        self._merging = merging
+        self._carried = Tale()
+
+    def is_enough(self, held: int, tell: Callable[[], list[Tale]]) -> bool:
+        """Whether the round is to end here.
+
+        Each of a crew holds first lines of a class: only without those it is known how much there is to read.
+        """
+        if self.weight + held > HELD:
+            self._carried, self.weight = self._merging.reduced([self._carried, *tell()], self.batch)
+        return self.weight > HELD
+
+    def round(self, tales: Sequence[Tale], size: int) -> Round:
+        """Return it, with the tales that were told last."""
+        return self._merging.round([self._carried, *tales], self.batch, size)
 
 
 def _joined(tales: Sequence[Tale]) -> Tale:
