@@ -15,7 +15,10 @@ from nccl_logscan.sources.source import Source
 
 
 class TaskCrew:
-    """The tasks that skim one file; see `Crew`. A shard that is lost is an OSError."""
+    """The tasks that skim one file; see `Crew`. A shard that is lost is an OSError.
+
+    `held`: bytes of lines that were handed out since `tell` was called.
+    """
 
     def __init__(self, queue: Queue, file: File, nodes: tuple[Node, ...], asker: Asker) -> None:
         self._queue = queue
@@ -25,6 +28,8 @@ class TaskCrew:
         self._told: list[Telling] = []
         self._end = 0
         self._tales: list[Tale] = []
+        self._to_read = 0
+        self.held = 0
         self.size = file.size
 
     def skim(self, segments: range, batch: Batch, room: int) -> None:
@@ -34,26 +39,24 @@ class TaskCrew:
         if not self._told:
             self._told = self._taken(segments.start)
         telling = self._told[0]
-        if telling.end > segments.stop and self.held + _weight(telling) > room:
+        if telling.end > segments.stop and self._to_read + _to_read(telling) > room:
             # A round may end before the shard does.
             self._told = self._queue.take_finely(self._file, self._nodes, segments.start, telling.end)
         telling = self._told.pop(0)
         self._end = telling.end
         self._tales.append(told_by(telling, self._file.name, self._asker, batch))
+        self._to_read += _to_read(telling)
+        self.held += sum(len(line[3]) for line in telling.lines)
 
     def _taken(self, first: int) -> list[Telling]:
         told = self._queue.take(self._file, first)
         assert isinstance(told, list)
         return told
 
-    @property
-    def held(self) -> int:
-        """See `Crew`."""
-        return sum(len(line.text) for tale in self._tales for line in tale.lines)
-
     def tell(self) -> list[Tale]:
         """See `Crew`."""
         tales, self._tales = self._tales, []
+        self._to_read = self.held = 0
         return tales
 
     def close(self) -> None:
@@ -77,8 +80,9 @@ class TaskCrews:
         return TaskCrew(self._queue, *self._files[source.name], asker)
 
 
-def _weight(telling: Telling) -> int:
-    return sum(len(line[3]) for line in telling.lines)
+def _to_read(telling: Telling) -> int:
+    """Return how many bytes of what ends a round are in a tale, at most."""
+    return sum(len(line[3]) for line in telling.lines if line[4] and not line[6])
 
 
 def shards_of(files: Iterable[tuple[File, tuple[Node, ...], bool]]) -> Iterator[tuple[Shard, tuple[Node, ...]]]:
