@@ -33,10 +33,11 @@ Needs = tuple[frozenset[str], ...]
 
 START = "\x02"
 """Stands in a word for the start of what was said."""
+_DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 _WITHOUT_GATES = frozenset(
     {
         # c10 and other C++ logs, NCCL, plugins
-        "pp:", ".h:", ".cc:", ".cu:", "nccl", "sharp", "coll]", "[c10d]",
+        "pp:", ".h:", ".cc:", ".cu:", "nccl", "sharp", "coll]", "] - ", "[c10d]",
         # torchrun
         "root cause", "failures:", "failed (exitcode", "torch", "signal sig",
         # process groups and stores
@@ -45,6 +46,8 @@ _WITHOUT_GATES = frozenset(
         # tracebacks, exceptions and warnings
         "traceback", "exception", "error", "interrupt", "systemexit", "timeout", "killed", "expired", "exit", 'file "',
         "what():", "terminate called", "ray::", "-- process ", "warning: ", "during handling",
+        # the kernel's stamps, where no prefix was peeled
+        " kernel: ", *(f"{START}[{first}" for first in (" ", *"0123456789", *_DAYS)),
         # Ray's daemons
         "raylet", "gcs_server", "autoscaler",
         # what is no event

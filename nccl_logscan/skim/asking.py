@@ -30,6 +30,7 @@ NO_KIND = ""
 
 _PROBED = 24
 _MEMO = 16_384
+_SPARE = "spare"
 _ASKERS = 64
 _FIRST_OF_SEVERAL = 64
 _LAST_OF_SEVERAL = 16
@@ -237,7 +238,11 @@ class Asker:
         if _hop(event) is not None:
             keyed |= runs.of_sayer | self._probed(text, span, lambda other: _hop(other) != _hop(event))
         group = Group(event.kind, 0, 0, has_first=True, text=text, keyed=keyed, of_transport=of_transport)
-        return replace(self._in_group(shape, group, keyed), group_first=True)
+        channels = replace(self._in_group(shape, group, keyed), group_first=True)
+        if keyed == of_transport:
+            return channels
+        spare = group._replace(keyed=of_transport)
+        return replace(channels, spare=self._group((_SPARE, shape), spare), spare_keyed=of_transport)
 
     def _said_by(self, runs: _Runs, answer: Answer) -> Answer:
         """Let lines be entered among those of their sayer, too."""

@@ -10,7 +10,7 @@ from nccl_logscan.lines.model import LogLine
 from nccl_logscan.position import Position
 from nccl_logscan.skim.asking import Group
 from nccl_logscan.skim.plain import RUN
-from nccl_logscan.skim.told import Key
+from nccl_logscan.skim.told import MOST_UNREAD, Key
 
 
 class UnreadChannels:
@@ -27,14 +27,19 @@ class UnreadChannels:
     ) -> Iterator[tuple[str, int]]:
         """Take in what a round counted; yield its channels' transports, with how many channels use them."""
         self._groups |= {number: group for number, group in groups.items() if group.has_first}
-        self.is_whole = self.is_whole and is_whole
+        telling = {number for number, group in self._groups.items() if group.keyed != group.of_transport}
+        fits = is_whole and sum(number in telling for number, _ in counts) <= MOST_UNREAD
+        self.is_whole = self.is_whole and fits
+        if not self.is_whole:
+            self._keys.clear()  # which ones there was room for hangs on who skimmed what
         by_runs: dict[Key, int] = {}
         places = {number: _places(group.keyed, group.of_transport) for number, group in self._groups.items()}
         for key, times in counts.items():
             number, runs = key
             own = places.get(number)
             if own is not None:
-                self._keys.add(key)
+                if self.is_whole and number in telling:
+                    self._keys.add(key)
                 told = (number, b" ".join([runs.split(b" ")[place] for place in own]) if own else b"")
                 by_runs[told] = by_runs.get(told, 0) + times
         for (number, runs), times in by_runs.items():

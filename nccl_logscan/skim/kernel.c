@@ -28,7 +28,7 @@ enum {
     AROUND = 3,                       /* lines before and after one that go with it */
     MOST_SHAPES = 1 << 16,
     MOST_CLASSES = 3 << 16,
-    MOST_UNREAD = 1 << 16,            /* classes with which no more of those are begun of which no line is read */
+    MOST_UNREAD = 1 << 15,            /* classes with which no more of those are begun of which no line is read */
     SLOTS = 1 << 17,                  /* of shapes */
     FEWEST_CLASS_SLOTS = 1 << 10,
     MET_SLOTS = 1 << 18,              /* of hashes of shapes that were met once */
@@ -37,7 +37,7 @@ enum {
     BARE = 128                        /* bytes of a line in which a prefix of doubtful kind shows itself */
 };
 
-enum { INTERFACE = 1 };               /* as in skim/kernel.py; another one for every change that Python sees */
+enum { INTERFACE = 2 };               /* as in skim/kernel.py; another one for every change that Python sees */
 #define START 0x02                    /* stands in a word for the start of what was said */
 #define TELLS 0x80000000u             /* of a state: words end in it */
 
@@ -50,6 +50,8 @@ struct answer {
     uint64_t keyed;                   /* bit n: run n is part of the key; bit 63: all runs from the 64th on */
     uint64_t of_sayer;
     uint64_t changing;                /* runs whose change from the class's line before makes a line worth reading */
+    uint64_t spare_keyed;
+    uint32_t spare;                   /* group in which lines are counted that have no room in `group`; 0: none */
     uint32_t action;
     uint32_t tally;                   /* what lines that are in no class are counted in */
     uint32_t group;                   /* of the class; 0: none */
@@ -59,6 +61,7 @@ struct answer {
     int32_t watched;                  /* number of a run: a line in which it is 0 or 1 is handed out; -1: none */
     uint32_t prefix;                  /* bytes of the shape before the message, of text without meaning; or ~0 */
     uint32_t flags;
+    uint32_t unused;
 };
 
 struct record {                       /* a line handed out */
@@ -117,7 +120,7 @@ struct skim {
     bool *group_seen;
     size_t shape_count, answer_room;
     struct class_ *classes;
-    size_t class_count, class_room;
+    size_t class_count, class_room, unread_count;
     uint64_t *met;
     struct prefix *prefixes;
     uint32_t prefix_lengths[PREFIXES], prefix_length_count, prefix_count;
@@ -405,6 +408,10 @@ static int hand_out(struct skim *skim, struct place place, uint32_t flags, uint3
 
 /* --- classes -------------------------------------------------------------------------------------------- */
 
+static bool is_full(const struct skim *skim, bool is_unread) {
+    return skim->class_count >= MOST_CLASSES || (is_unread && skim->unread_count >= MOST_UNREAD);
+}
+
 static int more_class_slots(struct skim *skim) {
     size_t count = skim->class_slot_count * 2;
     struct class_slot *slots = calloc(count, sizeof *slots);
@@ -421,7 +428,7 @@ static int more_class_slots(struct skim *skim) {
 }
 
 static struct class_ *class_of(struct skim *skim, uint32_t group, const uint8_t *key, size_t key_length, uint32_t firsts,
-                               uint32_t lasts) {
+                               uint32_t lasts, bool is_unread) {
     struct hashes hashes = hashed_twice(skim->seed ^ group, key, key_length);
     uint64_t hash = hashes.one;
     uint32_t tag = (uint32_t)(hash >> 32);
@@ -432,7 +439,7 @@ static struct class_ *class_of(struct skim *skim, uint32_t group, const uint8_t 
         if (known->hash == hash && known->other_hash == hashes.other && known->group == group) return known;
     }
     /* Classes of which no line is read leave room for the others. */
-    if (skim->class_count >= (firsts ? MOST_CLASSES : MOST_UNREAD)) {
+    if (is_full(skim, is_unread)) {
         skim->overflowed = true;
         return NULL;
     }
@@ -454,6 +461,7 @@ static struct class_ *class_of(struct skim *skim, uint32_t group, const uint8_t 
     if (!new.key) return NULL;
     memcpy(new.key, key, key_length);
     skim->classes[skim->class_count++] = new;
+    skim->unread_count += is_unread;
     skim->class_slots[slot] = (struct class_slot){tag, (uint32_t)skim->class_count};
     return &skim->classes[skim->class_count - 1];
 }
@@ -461,10 +469,6 @@ static struct class_ *class_of(struct skim *skim, uint32_t group, const uint8_t 
 static uint32_t more_room(uint32_t room, uint32_t most) {
     uint32_t more = room ? room * 2 : 1;
     return more < most ? more : most;
-}
-
-static bool is_full(const struct skim *skim, uint32_t firsts) {
-    return skim->class_count >= (firsts ? MOST_CLASSES : MOST_UNREAD);
 }
 
 /* The runs of a text that `wanted` asks for, each ended by a byte that none holds; SIZE_MAX where they are too long. */
@@ -606,23 +610,35 @@ static int count_tally(struct skim *skim, struct place *place, uint32_t tally) {
     return DONE;
 }
 
-/* Enters a line in the class of its answer, or where there is none in a tally. `is_read`: there is a reason to read it. */
-static int enter_class(struct skim *skim, struct place *place, const struct answer *answer, bool *is_read) {
-    const uint8_t *text = skim->buffer + place->start;
-    if (!answer->group) return count_tally(skim, place, answer->tally);
-    const uint8_t *key = skim->key;
+/* Finds the class of a line; NULL where its key is too long, or there is no room for one more. */
+static int class_for(struct skim *skim, const struct place *place, const struct answer *answer, struct class_ **found) {
+    const uint8_t *text = skim->buffer + place->start, *key = skim->key;
     size_t length;
+    *found = NULL;
     if (answer->sayer && answer->keyed == answer->of_sayer) {
         key = skim->sayer_key;
         length = skim->sayer_length;
     } else {
         length = put_key(skim, skim->key, text, place->length, answer->keyed);
     }
-    struct class_ *class_ = NULL;
-    if (length != SIZE_MAX) {
-        class_ = class_of(skim, answer->group, key, length, answer->firsts, answer->lasts);
-        if (!class_ && !is_full(skim, answer->firsts)) return NO_MEMORY;
-    }
+    if (length == SIZE_MAX) return DONE;
+    bool is_unread = !answer->firsts && answer->spare;
+    *found = class_of(skim, answer->group, key, length, answer->firsts, answer->lasts, is_unread);
+    if (*found) return DONE;
+    if (!is_full(skim, is_unread)) return NO_MEMORY;
+    if (!answer->spare) return DONE;
+    length = put_key(skim, skim->key, text, place->length, answer->spare_keyed);
+    if (length == SIZE_MAX) return DONE;
+    *found = class_of(skim, answer->spare, skim->key, length, 0, 0, false);
+    return *found || is_full(skim, false) ? DONE : NO_MEMORY;
+}
+
+/* Enters a line in the class of its answer, or where there is none in a tally. `is_read`: there is a reason to read it. */
+static int enter_class(struct skim *skim, struct place *place, const struct answer *answer, bool *is_read) {
+    const uint8_t *text = skim->buffer + place->start;
+    if (!answer->group) return count_tally(skim, place, answer->tally);
+    struct class_ *class_;
+    if (class_for(skim, place, answer, &class_)) return NO_MEMORY;
     if (!class_) {
         if (!answer->firsts) return count_tally(skim, place, answer->tally);
         *is_read = true;              /* it is not counted, since it is read */
@@ -655,13 +671,13 @@ static int enter_class(struct skim *skim, struct place *place, const struct answ
 
 static struct class_ *sayer_of(struct skim *skim, const struct answer *answer) {
     if (!answer->sayer || skim->sayer_length == SIZE_MAX) return NULL;
-    return class_of(skim, answer->sayer, skim->sayer_key, skim->sayer_length, 1, 1);
+    return class_of(skim, answer->sayer, skim->sayer_key, skim->sayer_length, 1, 1, false);
 }
 
 /* Enters a line among those of its sayer. */
 static int enter_sayer(struct skim *skim, struct place *place, const struct answer *answer, bool *is_read) {
     struct class_ *sayer = sayer_of(skim, answer);
-    if (!sayer) return answer->sayer && skim->sayer_length != SIZE_MAX && !is_full(skim, 1) ? NO_MEMORY : DONE;
+    if (!sayer) return answer->sayer && skim->sayer_length != SIZE_MAX && !is_full(skim, false) ? NO_MEMORY : DONE;
     sayer->speaks = true;
     if (touch(skim, sayer)) return NO_MEMORY;
     *is_read = *is_read || place->line <= sayer->reading_until;
@@ -939,13 +955,11 @@ static int note_count(struct skim *skim, struct place *place, const struct answe
         place->tally = answer->tally;
         return DONE;
     }
-    const uint8_t *text = skim->buffer + place->start;
-    size_t length = put_key(skim, skim->key, text, place->length, answer->keyed);
-    struct class_ *class_ = NULL;
-    if (length != SIZE_MAX) {
-        class_ = class_of(skim, answer->group, skim->key, length, answer->firsts, answer->lasts);
-        if (!class_ && !is_full(skim, answer->firsts)) return NO_MEMORY;
-    }
+    struct class_ *class_;
+    if (answer->sayer)
+        skim->sayer_length =
+            put_key(skim, skim->sayer_key, skim->buffer + place->start, place->length, answer->of_sayer);
+    if (class_for(skim, place, answer, &class_)) return NO_MEMORY;
     if (class_) place->counted = (uint32_t)(class_ - skim->classes) + 1;
     else if (!answer->firsts) place->tally = answer->tally;
     return DONE;
@@ -956,7 +970,7 @@ static int take_behind(struct skim *skim, const struct answer *answer) {
     struct place place = here(skim);
     bool is_read = skim->line <= skim->reading_until;
     if (answer && answer->action == FOLD) {
-        if (answer->sayer && !is_full(skim, 1)) {
+        if (answer->sayer && !is_full(skim, false)) {
             skim->sayer_length =
                 put_key(skim, skim->sayer_key, skim->buffer + skim->at, skim->part_end - skim->at, answer->of_sayer);
             struct class_ *sayer = sayer_of(skim, answer);
@@ -1170,7 +1184,7 @@ void skim_clear(struct skim *skim) {
         free(class_->here);
         free(class_->kept);
     }
-    skim->class_count = 0;
+    skim->class_count = skim->unread_count = 0;
     skim->overflowed = false;
     memset(skim->class_slots, 0, skim->class_slot_count * sizeof *skim->class_slots);
     if (skim->group_seen) memset(skim->group_seen, 0, skim->shape_count * sizeof *skim->group_seen);
@@ -1260,10 +1274,9 @@ int32_t skim_tell(struct skim *skim) {
     return DONE;
 }
 
-/* How many bytes are held since the last `skim_clear`: of lines handed out, their records, and the classes. */
-uint64_t skim_held(const struct skim *skim) {
-    return skim->bytes.used + skim->records.used + skim->class_count * sizeof *skim->classes;
-}
+/* How many bytes of lines were handed out since the last `skim_clear`, and of records of them. What classes take is
+ * bounded by how many of them there may be. */
+uint64_t skim_held(const struct skim *skim) { return skim->bytes.used + skim->records.used; }
 
 /* Whether there were more classes than are kept apart. */
 int32_t skim_overflowed(const struct skim *skim) { return skim->overflowed; }

@@ -13,14 +13,14 @@ from nccl_logscan.events.words import Needs
 from nccl_logscan.skim.told import NO_PREFIX, Answer, Ask, Key, Tale, Told
 
 LIBRARY = Path(__file__).with_name("kernel.lib")
-INTERFACE = 1
+INTERFACE = 2
 """What `skim_version` returns: another number whenever functions, structures or what they mean change."""
 
 _NO_MEMORY, _ASKS = -1, 1
 _READ, _FIRST, _LAST, _CENTRE, _FIRST_OF_GROUP = 1, 4, 8, 16, 32
 _RECORD = struct.Struct("=qqQIIIIII")
 _CLASS = struct.Struct("=QQII")
-_ANSWER = struct.Struct("=QQQIIIIIIIiII")
+_ANSWER = struct.Struct("=QQQQIIIIIIIIiIII")
 _OWNER = struct.Struct("=II")
 _WHOLE = struct.Struct("=I")
 _MOST_SETS = 32
@@ -181,6 +181,8 @@ def _packed(answer: Answer) -> bytes:
         answer.keyed,
         answer.of_sayer,
         answer.changing,
+        answer.spare_keyed,
+        answer.spare,
         answer.folds,
         answer.tally,
         answer.group,
@@ -191,4 +193,5 @@ def _packed(answer: Answer) -> bytes:
         answer.watched,
         _NOWHERE if answer.prefix == NO_PREFIX else answer.prefix,
         flags,
+        0,
     )

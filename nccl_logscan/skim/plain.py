@@ -83,6 +83,7 @@ class PlainSkimmer:
     def __init__(self) -> None:
         self._answers: dict[bytes, Answer] = {}
         self._classes: dict[Key, _Class] = {}
+        self._unread = 0
         self._groups_seen: set[bytes] = set()
         self._words: AhoCorasick | None = None
         self._needs: list[Needs] = []
@@ -129,7 +130,7 @@ class PlainSkimmer:
             self._line(line, ask)
             self._before.append(line)
             number, at = number + 1, stop + 1
-        self._go_behind(number, at, buffer, end, base, ask)
+        self._go_behind(number, at, buffer, end, base=base, ask=ask)
         self._keep_lasts()
         return number
 
@@ -262,9 +263,7 @@ class PlainSkimmer:
         if not answer.group:
             self._count_tally(line, answer)
             return False
-        runs = key_of(line.text, answer.keyed)
-        key = None if runs is None else (answer.group, runs)
-        class_ = None if key is None else self._class(key, answer.firsts, answer.lasts)
+        key, class_ = self._class_for(line, answer)
         if key is None or class_ is None:
             if answer.firsts:
                 return True  # it is not counted, since it is read
@@ -286,6 +285,19 @@ class PlainSkimmer:
             self._hand_out(line, is_first=True, chosen=key, around=answer.around)
         return is_read
 
+    def _class_for(self, line: _Line, answer: Answer) -> tuple[Key | None, _Class | None]:
+        """Return the class of a line with its key; None where the key is too long, or there is no room for one more."""
+        runs = key_of(line.text, answer.keyed)
+        if runs is None:
+            return None, None
+        key = (answer.group, runs)
+        class_ = self._class(key, answer.firsts, answer.lasts, is_unread=bool(answer.spare) and not answer.firsts)
+        if class_ is not None or not answer.spare:
+            return key, class_
+        runs = key_of(line.text, answer.spare_keyed)
+        key = (answer.spare, runs or b"")
+        return key, None if runs is None else self._class(key, 0, 0)
+
     def _enter_sayer(self, line: _Line, part: bytes, answer: Answer) -> bool:
         """Enter a line among those of its sayer; return whether there is a reason to read it."""
         sayer = self._sayer(part, answer)
@@ -305,12 +317,13 @@ class PlainSkimmer:
         runs = key_of(part, answer.of_sayer) if answer.sayer else None
         return None if runs is None else self._class((answer.sayer, runs), 1, 1)
 
-    def _class(self, key: Key, firsts: int, lasts: int) -> _Class | None:
+    def _class(self, key: Key, firsts: int, lasts: int, *, is_unread: bool = False) -> _Class | None:
         class_ = self._classes.get(key)
         if class_ is None:
-            if len(self._classes) >= (MOST_CLASSES if firsts else MOST_UNREAD):
+            if len(self._classes) >= MOST_CLASSES or (is_unread and self._unread >= MOST_UNREAD):
                 self._tale.overflowed = True
                 return None
+            self._unread += is_unread
             class_ = self._classes[key] = _Class(firsts, lasts)
         if key not in self._touched:
             self._touched[key] = class_
@@ -380,7 +393,7 @@ class PlainSkimmer:
                 class_.kept.popleft()
             class_.here.clear()
 
-    def _go_behind(self, number: int, at: int, buffer: bytearray, end: int, base: int, ask: Ask) -> None:
+    def _go_behind(self, number: int, at: int, buffer: bytearray, end: int, *, base: int, ask: Ask) -> None:
         """Hand out what lies behind the segment and belongs to its last lines."""
         windows = max((class_.reading_until for class_ in self._touched.values()), default=-1)
         until = max(self._reading_until, windows)
@@ -407,9 +420,8 @@ class PlainSkimmer:
         if not answer.group or not is_whole:
             line.tally = answer.tally
             return
-        runs = key_of(line.text, answer.keyed)
-        key = None if runs is None else (answer.group, runs)
-        if key is not None and self._class(key, answer.firsts, answer.lasts) is not None:
+        key, class_ = self._class_for(line, answer)
+        if class_ is not None:
             line.counted = key
         elif not answer.firsts:
             line.tally = answer.tally
@@ -418,6 +430,7 @@ class PlainSkimmer:
         """See `Skimmer`."""
         tale, self._tale, self._held = self._tale, Tale(), 0
         classes, self._classes = self._classes, {}
+        self._unread = 0
         self._groups_seen.clear()
         for key, class_ in classes.items():
             tale.counts[key] = class_.count

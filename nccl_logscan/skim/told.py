@@ -13,7 +13,7 @@ LONGEST = 8_192
 AROUND = 3
 """Lines before and after one that is read with its surroundings."""
 MOST_CLASSES = 3 << 16
-MOST_UNREAD = 1 << 16
+MOST_UNREAD = 1 << 15
 """Classes with which no more of those are begun of which no line is read."""
 MOST_SHAPES = 1 << 16
 KEY = 1_024
@@ -29,6 +29,8 @@ class Answer:
     `firsts` or the last `lasts` of it: lines of one `group` whose `keyed` runs are equal are one; without a group it is
     counted in `tally`. It is read as well if a run of `changing` is not that of the line before in its class, which is
     then read, too; if the run `watched` is 0 or 1; if `group_first`, and no line of the group came before.
+
+    A class of which no line is read and for which there is no room is counted by `spare` and `spare_keyed` instead.
 
     `sayer` and `of_sayer` are group and runs of the class of who said it, across shapes, of which the first and the
     last line are read; and the last before the first `boundary` line of each segment.
@@ -49,6 +51,8 @@ class Answer:
     changing: int = 0
     firsts: int = 0
     lasts: int = 0
+    spare: int = 0
+    spare_keyed: int = 0
     sayer: int = 0
     of_sayer: int = 0
     window: int = 0

@@ -210,3 +210,13 @@ def test_a_small_log_is_scanned_and_reported_without_any_heavy_library(failed, m
     assert Path("reports").is_dir()
     assert "nccl_logscan.report.html" in loaded
     assert HEAVY & loaded == set()
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("options", [(), ("-q", "-o", "x.json"), ("--output", "x.html", "--exit-zero", "-v")])
+def test_a_small_log_needs_neither_the_skim_of_large_ones_nor_a_parser_of_command_lines(failed, options, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+
+    loaded = modules_of(failed, *options)
+    assert {name for name in loaded if name.startswith("nccl_logscan.skim.")} == {"nccl_logscan.skim.choice"}
+    assert loaded.isdisjoint({"click", "ctypes", "nccl_logscan.follow", "nccl_logscan.cli.commands"})
