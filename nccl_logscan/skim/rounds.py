@@ -257,9 +257,10 @@ class _Merging:
                 cutter.cut_lines += giant.cut > 0
                 yield Passing(giant._replace(at=Position(self._name, number, giant.at.offset)), True, None, 0)
                 continue
-            line = read.get(number) or around[number]
-            raw = cutter.line_at(Position(self._name, number, line.offset), line.text)
-            yield Passing(raw, number in read, line.counted, line.tally)
+            line = read.get(number)
+            shown = line or around[number]
+            raw = cutter.line_at(Position(self._name, number, shown.offset), shown.text)
+            yield Passing(raw, True, line.counted, line.tally) if line else Passing(raw, False, None, 0)
 
 
 def _better(line: Told, known: Told | None) -> Told:
