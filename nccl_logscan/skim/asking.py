@@ -186,14 +186,15 @@ class Asker:
     def _each_text(self, text: str, shape: bytes, reading: _Reading) -> Answer:
         """Each text is read, and its repeats, which differ in nothing but the time and the thread, are counted.
 
-        Where other lines decide with it what it means, more of them are read: with what stands around them.
+        Of lines that others decide on, more are read; those that decide on others are each, so that they are there for
+        each of those that are read.
         """
         runs = self._runs(text, reading)
-        if runs is None or reading.event is None:
+        if runs is None or reading.event is None or self._matcher.watches(reading.event):
             return _KEEP
         keyed = ALL_RUNS & ~(runs.outside & ~runs.of_origin)
-        is_one_of_several = self._matcher.watches(reading.event) or self._matcher.asks_beside(reading.event)
-        firsts, lasts = (_FIRST_OF_SEVERAL, _LAST_OF_SEVERAL) if is_one_of_several else (2, 1)
+        is_decided_on = self._matcher.asks_beside(reading.event)
+        firsts, lasts = (_FIRST_OF_SEVERAL, _LAST_OF_SEVERAL) if is_decided_on else (2, 1)
         group = Group(reading.event.kind, firsts, lasts)
         return replace(self._in_group(shape, group, keyed), around=True)
 
