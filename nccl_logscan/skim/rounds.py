@@ -186,6 +186,18 @@ class _Chosen:
     shown: set[int] = field(default_factory=set)
     passed: set[int] = field(default_factory=set)
 
+    def split(self, last: int) -> tuple[_Chosen, _Chosen]:
+        """Return the lines up to a number, and those behind."""
+        behind = _Chosen(
+            {number: line for number, line in self.read.items() if number > last},
+            {number: line for number, line in self.around.items() if number > last},
+        )
+        for number in behind.read:
+            del self.read[number]
+        for number in behind.around:
+            del self.around[number]
+        return self, behind
+
 
 class _Merging:
     """Puts together what skimmers tell of an input; counts its lines from round to round."""
@@ -232,7 +244,7 @@ class _Merging:
 
     def _choose(self, told: list[Told], first_lines: Mapping[int, int], begun: int) -> _Chosen:
         """Choose the lines of a round; those that lie behind it and belong to its last ones are the next round's."""
-        chosen, self._chosen = self._chosen, _Chosen()
+        chosen, self._chosen = self._chosen.split(self._lines)
         of_classes = _chosen(told, self._groups, first_lines)
         for place, line in enumerate(told):
             number = first_lines[line.segment] + line.line
@@ -244,6 +256,7 @@ class _Merging:
             elif number > begun or number not in chosen.passed:
                 goes_to.around[number] = line
         self._chosen.shown = {number for number in chosen.shown if number > self._lines}
+        chosen.shown -= self._chosen.shown
         latest = range(self._lines - AROUND + 1, self._lines + 1)
         self._chosen.passed = {number for number in latest if number in chosen.read or number in chosen.shown}
         return chosen
