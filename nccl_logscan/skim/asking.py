@@ -203,15 +203,14 @@ class Asker:
     def _each_text(self, text: str, shape: bytes, reading: _Reading) -> Answer:
         """Each text is read, and its repeats, which differ in nothing but the time and the thread, are counted.
 
-        Of lines that others decide on, more are read; those that decide on others are each, so that they are there for
-        each of those that are read.
+        Where other lines decide with it what it means, more of them are read: with what stands around them.
         """
         runs = self._runs(text, reading)
-        if runs is None or reading.event is None or self._matcher.watches(reading.event):
+        if runs is None or reading.event is None:
             return _KEEP
         keyed = ALL_RUNS & ~(runs.outside & ~runs.of_origin)
-        is_decided_on = self._matcher.asks_beside(reading.event)
-        firsts, lasts = (_FIRST_OF_SEVERAL, _LAST_OF_SEVERAL) if is_decided_on else (2, 1)
+        is_one_of_several = self._matcher.watches(reading.event) or self._matcher.asks_beside(reading.event)
+        firsts, lasts = (_FIRST_OF_SEVERAL, _LAST_OF_SEVERAL) if is_one_of_several else (2, 1)
         group = Group(reading.event.kind, firsts, lasts)
         return replace(self._in_group(shape, group, keyed), around=True)
 
@@ -300,7 +299,7 @@ class Asker:
     def _read(self, text: str) -> _Reading:
         peeler, tokeniser = self._peeler.twin(), Tokeniser()
         lines = peeler.peel(RawLine(self._at, text))
-        in_parts, is_doubtful = peeler.waits_for_parts, peeler.has_learnt_since(self._peeler)
+        in_parts, is_doubtful = peeler.waits_for_parts, peeler.is_in_doubt
         lines = lines or peeler.finish()
         events = [event for line in lines for event in tokeniser.read(line)]
         is_whole = not in_parts and len(lines) == 1 and len(events) <= 1
