@@ -102,7 +102,7 @@ def scan(
     logs = [os.fspath(path) for path in paths]
     sources = open_sources(logs, limits=options.limits, stdin=stdin)
     files = files_around(logs, sources, options)
-    return _scan(sources, rulebook if rulebook is not None else builtin_rulebook(), options, files)
+    return scan_sources(sources, rulebook if rulebook is not None else builtin_rulebook(), options, files)
 
 
 def files_around(logs: Sequence[str], sources: Sequence[LineSource], options: Options) -> Files:
@@ -118,9 +118,9 @@ def files_around(logs: Sequence[str], sources: Sequence[LineSource], options: Op
 def scan_text(log: str | Mapping[str, str], rulebook: Rulebook, options: Options | None = None) -> ScanResult:
     """Scan a text, or texts by name, as `scan` scans files: of these, JSON may be a flight recorder's dump."""
     if isinstance(log, str):
-        return _scan([TextSource("log", log)], rulebook, options or Options())
+        return scan_sources([TextSource("log", log)], rulebook, options or Options())
     sources = [TextSource(name, text, _kind_of_text(text, name)) for name, text in log.items()]
-    return _scan(sources, rulebook, options or Options())
+    return scan_sources(sources, rulebook, options or Options())
 
 
 def _kind_of_text(text: str, name: str) -> Kind:
@@ -148,9 +148,10 @@ def _files(given: Sequence[LineSource], sources: Sequence[LineSource], beside: S
     return Files(named, found, [file.name for file in given if file not in named])
 
 
-def _scan(
+def scan_sources(
     sources: Sequence[LineSource], rulebook: Rulebook, options: Options, files: Files | None = None
 ) -> ScanResult:
+    """Scan sources in order, as one job. Raises InputError if no line of any of them is of a known kind."""
     started = time.perf_counter()
     rulebook.rearm()
     logs = logs_among(sources)
@@ -492,7 +493,7 @@ class Run:
         findings = scene.findings
         if not findings and self.by_kind.keys() <= _UNKNOWN_KINDS:
             raise _nothing_to_judge(sources)
-        torn = any(source.note is not None and source.lines_read > 0 for source in sources)
+        torn = any(source.note is not None and (source.lines_read > 0 or source.is_lost) for source in sources)
         diagnosis = diagnose(scene, torn=torn, unexplained=self.unexplained)
         job = self.job.conclude()
         configs = _configs_of(files, job)

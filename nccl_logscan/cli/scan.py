@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from nccl_logscan.cli.engine import EngineOptions, engine_options
 from nccl_logscan.cli.follow import WatchOptions, watch_options
 from nccl_logscan.cli.options import own_rules
 from nccl_logscan.cli.scanning import SUFFIX, run_scan
@@ -23,12 +24,15 @@ Examples:
   nccl-logscan scan trainer.log --config train.sbatch the line to change, and the change as a diff
   nccl-logscan scan trainer.log --rules site-rules    rules of your own as well
   nccl-logscan --follow logs/ --stalled 45m           watch a job until it has failed or ended
+  nccl-logscan scan logs/ --engine ray                read by the workers of a Ray cluster
+  nccl-logscan scan --on-every-node /tmp/ray/session_latest/logs
+                                                      what each node has there
 
 \b
 Exit codes:
   0 healthy, 1 failure found, 2 usage, 3 unreadable or nothing to judge, 4 rules, 5 output""",
 )
-@click.argument("logs", nargs=-1, required=True, metavar="LOG...")
+@click.argument("logs", nargs=-1, metavar="LOG...")
 @click.option("--format", "form", type=click.Choice(list(SUFFIX)), help="What to write. [default: html]")
 @click.option(
     "-o",
@@ -46,6 +50,14 @@ Exit codes:
 )
 @own_rules
 @watch_options
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="How many cores read a large log; the result is the same. [default: all]",
+)
+@engine_options
 @click.option("--exit-zero", is_flag=True, help="Leave with 0 even if a failure was found.")
 @click.option("-v", "--verbose", is_flag=True, help="Say more than fits into 24 lines.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no verdict; the exit code and the report tell.")
@@ -56,18 +68,24 @@ def scan_command(
     configs: tuple[str, ...],
     folders: tuple[Path, ...],
     *,
+    jobs: int,
     exit_zero: bool,
     verbose: bool,
     quiet: bool,
-    **watch: Any,
+    **others: Any,
 ) -> int:
     """Scan logs as one job and say what failed first, where, and what to change.
 
     LOG is a file, a folder, a pattern, a URL of these (s3://, gs://, hdfs://, https://) or - for standard input; plain,
     gzip, zstd, xz, bz2 or a tar archive. Several are taken as one job: one file a rank or a node.
     """
-    wanted = WatchOptions(**watch)
+    engine = EngineOptions.of(others)
+    wanted = WatchOptions(**others)
     wanted.must_be_of_a_watch()
+    if not logs and (engine is None or engine.on_every_node is None):
+        raise click.UsageError("Missing argument 'LOG...'.")
+    if wanted.follow and engine is not None:
+        raise click.UsageError("--follow reads where it runs: it is not for --engine ray")
     return run_scan(
         logs,
         form,
@@ -75,6 +93,8 @@ def scan_command(
         configs,
         folders,
         watch=wanted if wanted.follow else None,
+        engine=engine,
+        jobs=jobs,
         exit_zero=exit_zero,
         verbose=verbose,
         quiet=quiet,

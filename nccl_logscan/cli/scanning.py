@@ -21,10 +21,12 @@ from nccl_logscan.report.write import write_atomically
 from nccl_logscan.rulebook.load import builtin_rulebook, load_rulebook
 from nccl_logscan.rulebook.rule import Rulebook
 from nccl_logscan.rulebook.where import builtin_rules
+from nccl_logscan.skim.choice import Skimming
 from nccl_logscan.sources import STDIN, is_url, shown
 from nccl_logscan.taxonomy import Category
 
 if TYPE_CHECKING:
+    from nccl_logscan.cli.engine import EngineOptions
     from nccl_logscan.cli.follow import WatchOptions
 
 SUFFIX = {"html": ".html", "json": ".json", "text": ".txt"}
@@ -44,14 +46,21 @@ def run_scan(
     folders: tuple[Path, ...] = (),
     *,
     watch: WatchOptions | None = None,
+    engine: EngineOptions | None = None,
+    jobs: int = 0,
     exit_zero: bool = False,
     verbose: bool = False,
     quiet: bool = False,
 ) -> int:
     """Scan, or with `watch` follow the logs; write the report, print the verdict; return the exit code."""
     form = form or _form_of(output)
-    place = None if output == "-" else _place(output, (*logs, *configs), form)
-    view = build_view(_scan(logs, folders, configs) if watch is None else _watch(logs, folders, configs, watch, quiet))
+    names = logs if engine is None else engine.names(logs)
+    place = None if output == "-" else _place(output, (*logs, *configs), form, names[0])
+    if watch is not None:
+        result = _watch(logs, folders, configs, watch, quiet)
+    else:
+        result = _scan(logs, folders, configs, jobs, engine)
+    view = build_view(result)
     if place is not None:
         _write(place, _render(view, form, verbose=True), makes_folder=output is None)
     with printing():
@@ -62,14 +71,22 @@ def run_scan(
     return 0 if exit_zero or view["verdict"]["category"] == Category.NONE else 1
 
 
-def _scan(logs: tuple[str, ...], folders: tuple[Path, ...], configs: tuple[str, ...]) -> ScanResult:
+def _scan(
+    logs: tuple[str, ...],
+    folders: tuple[Path, ...],
+    configs: tuple[str, ...],
+    jobs: int,
+    engine: EngineOptions | None,
+) -> ScanResult:
     rulebook = rulebook_with(folders)
     if STDIN in logs and sys.stdin is None:
         raise InputError("standard input is closed", hint="name a file, or pipe a log into the program")
+    stdin = sys.stdin.buffer if sys.stdin else None
     with progress_on(sys.stderr) as progress:
-        return scan(
-            logs, rulebook, Options(progress=progress, configs=configs), stdin=sys.stdin.buffer if sys.stdin else None
-        )
+        options = Options(progress=progress, configs=configs, skimming=Skimming(threads=jobs))
+        if engine is not None:
+            return engine.scan(logs, rulebook, options, stdin)
+        return scan(logs, rulebook, options, stdin=stdin)
 
 
 def _watch(
@@ -83,10 +100,10 @@ def _watch(
 # --- where the report goes -----------------------------------------------------------------------------------
 
 
-def _place(output: str | None, logs: tuple[str, ...], form: str) -> Path:
+def _place(output: str | None, logs: tuple[str, ...], form: str, name: str) -> Path:
     """Return where to write; a folder that is not there is told before an hour of reading, not after it."""
     if output is None:
-        return Path("reports") / (_stem(logs[0]) + SUFFIX[form])
+        return Path("reports") / (_stem(name) + SUFFIX[form])
     place = Path(output)
     if is_one_of(logs, place):
         from nccl_logscan.cli.options import must_replace_none_of  # noqa: PLC0415 - options are click's to refuse

@@ -34,6 +34,7 @@ class Tail:
         self.growth = growth
         self.bytes_read = 0
         self.note: str | None = None
+        self.is_lost = False
         self.is_whole = False
         self.grew = False
         self._cutter = LineCutter(name, limits)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 
 from nccl_logscan.records import dataclass
 from nccl_logscan.sources.source import Source
+
+if TYPE_CHECKING:
+    from nccl_logscan.skim.crew import Crews
 
 LARGE = 1 << 19
 """Bytes of an input that is not read line by line as a whole."""
@@ -15,17 +18,21 @@ LARGE = 1 << 19
 class Skimming:
     """How large inputs are read: from how many bytes on an input is large (None: none is), by how many threads.
 
-    The number of threads changes nothing but the time; 0: as many as there are cores.
+    The number of threads changes nothing but the time; 0: as many as there are cores. Nor do `crews`, who skim inputs
+    elsewhere.
     """
 
     large: int | None = LARGE
     threads: int = 0
+    crews: Crews | None = None
 
 
 def may_be_large(source: object, skimming: Skimming) -> TypeGuard[Source]:
     """Whether an input may be one to skim, as far as that is known before it is opened."""
     if skimming.large is None or not isinstance(source, Source):
         return False
+    if skimming.crews is not None and skimming.crews.skims(source):
+        return True
     if source.path is None:  # packed or piped
         return source.size is None or source.size * source.limits.ratio >= skimming.large
     try:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from itertools import chain
 from pathlib import Path
 
 from nccl_logscan.lines import Peeler
 from nccl_logscan.skim.asking import Asker, Askers
 from nccl_logscan.skim.choice import LARGE, Skimming
+from nccl_logscan.skim.crew import Crew, ThreadCrew
 from nccl_logscan.skim.rounds import FileRounds, Round, StreamRounds
+from nccl_logscan.sources.cores import cores
 from nccl_logscan.sources.limits import Limits
 from nccl_logscan.sources.raw import RawLine
 from nccl_logscan.sources.source import Source
@@ -18,11 +20,17 @@ from nccl_logscan.sources.text import LineCutter
 
 _BOM = b"\xef\xbb\xbf"
 _PRIMING = 256
-_PRIMING_BYTES = 1 << 16
+PRIMING_BYTES = 1 << 16
+"""Bytes of an input that teach how its lines are prefixed."""
 
 
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def asker_of(name: str, head: bytes, limits: Limits, askers: Askers) -> Asker:
+    """Return who answers for an input that begins so."""
+    peeler = Peeler()
+    cutter = LineCutter(name, limits)
+    for _, line in zip(range(_PRIMING), cutter.feed(head[:PRIMING_BYTES]), strict=False):
+        peeler.peel(line)
+    return askers.of(peeler)
 
 
 class Large:
@@ -32,7 +40,8 @@ class Large:
         self._source = source
         self._head = head
         self._blocks = blocks
-        self._threads = skimming.threads or _cores()
+        self._threads = skimming.threads or cores()
+        self._crews = skimming.crews if skimming.crews is not None and skimming.crews.skims(source) else None
         self._size = 0
 
     @classmethod
@@ -40,40 +49,41 @@ class Large:
         """Return an input that may be large as a large one; None where it is not, as its first bytes show."""
         if skimming.large is None:
             return None
+        if skimming.crews is not None and skimming.crews.skims(source):
+            return cls(source, b"", None, skimming)
         if source.path is None:
             return cls(source, b"", source.blocks(), skimming)
-        head = _head(source.path, max(skimming.large, _PRIMING_BYTES))
-        return None if len(head) < skimming.large or head.startswith(_BOM) else cls(source, head, None, skimming)
+        head = _head(source.path, max(skimming.large, PRIMING_BYTES))
+        return None if len(head) < skimming.large or has_bom(head) else cls(source, head, None, skimming)
 
     def rounds(self, askers: Askers) -> Iterator[Round | Iterable[RawLine]]:
         """Yield the rounds; all lines instead where a stream turns out to be short. Never raises."""
         limits = self._source.limits
         if self._blocks is None:
-            assert self._source.path is not None
-            asker = self._asker(self._head, limits, askers)
+            asker = asker_of(self._source.name, self._head, limits, askers)
             self._head = b""
-            yield from self._of_file(self._source.path, limits, asker)
+            yield from self._of_file(limits, asker)
             return
         begun, head = _begun(self._blocks)
         blocks = chain(begun, self._blocks)
-        if len(head) < LARGE or head.startswith(_BOM):
+        if len(head) < LARGE or has_bom(head):
             yield self._all_lines(blocks, limits)
             return
-        yield from StreamRounds(blocks, self._source.name, limits, self._asker(head, limits, askers))
+        yield from StreamRounds(blocks, self._source.name, limits, asker_of(self._source.name, head, limits, askers))
 
-    def _of_file(self, path: Path, limits: Limits, asker: Asker) -> Iterator[Round]:
+    def _of_file(self, limits: Limits, asker: Asker) -> Iterator[Round]:
         self._source.begin()
         try:
-            yield from FileRounds(path, self._source.name, limits, asker, self._threads)
+            with closing(self._crew(limits, asker)) as crew:
+                yield from FileRounds(crew, self._source.name, limits, asker)
         except OSError as error:
             self._source.end_early(error)
 
-    def _asker(self, head: bytes, limits: Limits, askers: Askers) -> Asker:
-        peeler = Peeler()
-        cutter = LineCutter(self._source.name, limits)
-        for _, line in zip(range(_PRIMING), cutter.feed(head[:_PRIMING_BYTES]), strict=False):
-            peeler.peel(line)
-        return askers.of(peeler)
+    def _crew(self, limits: Limits, asker: Asker) -> Crew:
+        if self._crews is not None:
+            return self._crews.crew(self._source, asker)
+        assert self._source.path is not None
+        return ThreadCrew(self._source.path, self._source.name, asker, limits, self._threads)
 
     def _all_lines(self, blocks: Iterable[bytes], limits: Limits) -> Iterator[RawLine]:
         cutter = LineCutter(self._source.name, limits)
@@ -93,6 +103,11 @@ class Large:
             cut_lines=cutter.cut_lines,
             bytes_read=size,
         )
+
+
+def has_bom(head: bytes) -> bool:
+    """Whether an input begins with UTF-8's byte order mark: such a one is never large."""
+    return head.startswith(_BOM)
 
 
 def _head(path: Path, size: int) -> bytes:

@@ -6,19 +6,16 @@ segments of a batch side by side; which one skims which changes nothing.
 
 from __future__ import annotations
 
-import os
-import threading
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from nccl_logscan.position import Position
-from nccl_logscan.records import dataclass, field
+from nccl_logscan.records import dataclass, field, replace
 from nccl_logscan.skim.asking import Asker, Group
-from nccl_logscan.skim.kernel import KernelSkimmer, library
-from nccl_logscan.skim.plain import PlainSkimmer
-from nccl_logscan.skim.told import AROUND, Key, Skimmer, Told
-from nccl_logscan.skim.windows import SEGMENT, FileWindows, Window, stream_windows
+from nccl_logscan.skim.crew import Batch, Crew, skimmed, skimmers_of
+from nccl_logscan.skim.told import AROUND, Key, Tale, Told
+from nccl_logscan.skim.windows import SEGMENT, stream_windows
 from nccl_logscan.sources.limits import Limits
 from nccl_logscan.sources.raw import RawLine
 from nccl_logscan.sources.text import LineCutter
@@ -63,81 +60,23 @@ class Round:
     overflowed: bool
 
 
-@dataclass(slots=True)
-class _Batch:
-    """What is known of the segments of a round."""
-
-    line_counts: dict[int, int] = field(default_factory=dict)
-    giants: dict[int, RawLine] = field(default_factory=dict)
-    failures: list[BaseException] = field(default_factory=list)
-
-    def note(self, window: Window, lines: int) -> None:
-        """Take in a segment that was skimmed."""
-        self.line_counts[window.segment] = lines + (window.giant is not None)
-        if window.giant is not None:
-            self.giants[window.segment] = window.giant
-
-
-def skimmers_of(asker: Asker, count: int) -> list[Skimmer]:
-    """Return so many skimmers, the fastest there are, that know what the asker has answered before."""
-    while len(asker.skimmers) < count:
-        skimming: Skimmer = KernelSkimmer() if library() is not None else PlainSkimmer()
-        skimming.learn_needs(asker.needs)
-        asker.skimmers.append(skimming)
-    return asker.skimmers[:count]
-
-
 class FileRounds:
-    """The rounds of a plain file. Raises OSError while iterated where it cannot be read."""
+    """The rounds of a plain file, whoever skims it. Raises OSError while iterated where it cannot be read."""
 
-    def __init__(self, path: str | os.PathLike[str], name: str, limits: Limits, asker: Asker, threads: int) -> None:
-        self._path = path
+    def __init__(self, crew: Crew, name: str, limits: Limits, asker: Asker) -> None:
+        self._crew = crew
         self._merging = _Merging(name, limits, asker)
-        self._name = name
-        self._limits = limits
-        self._asker = asker
-        self._threads = max(1, threads)
 
     def __iter__(self) -> Iterator[Round]:
-        """Yield the rounds in order."""
-        descriptor = os.open(self._path, os.O_RDONLY)
-        try:
-            size = os.fstat(descriptor).st_size
-            segments = -(-size // SEGMENT)
-            workers = [
-                (skimming, FileWindows(descriptor, size, self._name, self._limits))
-                for skimming in skimmers_of(self._asker, min(self._threads, segments))
-            ]
-            batch = _Batch()
-            for first in range(0, segments, BATCH):
-                end = min(segments, first + BATCH)
-                self._skim(workers, iter(range(first, end)), batch)
-                if end == segments or sum(skimming.held for skimming, _ in workers) > HELD:
-                    yield self._merging.round([skimming for skimming, _ in workers], batch, min(size, end * SEGMENT))
-                    batch = _Batch()
-        except BaseException:
-            self._asker.skimmers.clear()  # they hold lines of this file
-            raise
-        finally:
-            os.close(descriptor)
-
-    def _skim(self, workers: list[tuple[Skimmer, FileWindows]], segments: Iterator[int], batch: _Batch) -> None:
-        def work(skimming: Skimmer, windows: FileWindows) -> None:
-            try:
-                for segment in segments:  # one iterator for all: each takes the next
-                    window = windows.read(segment)
-                    batch.note(window, _skimmed(skimming, window, self._asker))
-            except BaseException as error:  # noqa: BLE001 - raised again by whoever waits
-                batch.failures.append(error)
-
-        threads = [threading.Thread(target=work, args=worker) for worker in workers[1:]]
-        for thread in threads:
-            thread.start()
-        work(*workers[0])
-        for thread in threads:
-            thread.join()
-        if batch.failures:
-            raise batch.failures[0]
+        """Yield the rounds in order. Where one ends depends on its lines, not on how many have skimmed them."""
+        crew, begun = self._crew, _Begun(self._merging)
+        segments = -(-crew.size // SEGMENT)
+        for first in range(0, segments, BATCH):
+            end = min(segments, first + BATCH)
+            crew.skim(range(first, end), begun.batch, HELD - begun.weight)
+            if end == segments or begun.is_enough(crew.held, crew.tell):
+                yield begun.round(crew.tell(), min(crew.size, end * SEGMENT))
+                begun = _Begun(self._merging)
 
 
 class StreamRounds:
@@ -150,28 +89,17 @@ class StreamRounds:
 
     def __iter__(self) -> Iterator[Round]:
         """Yield the rounds in order."""
-        [skimming], batch, size = skimmers_of(self._asker, 1), _Batch(), 0
+        [skimming], begun, size = skimmers_of(self._asker, 1), _Begun(self._merging), 0
         done = 0
         for window in self._windows:
-            if window.segment // BATCH > done // BATCH and skimming.held > HELD:
-                yield self._merging.round([skimming], batch, size)
-                batch = _Batch()
+            is_behind = window.segment // BATCH > done // BATCH
+            if is_behind and begun.is_enough(skimming.held, lambda: [skimming.tell()]):
+                yield begun.round([skimming.tell()], size)
+                begun = _Begun(self._merging)
             done = window.segment
-            batch.note(window, _skimmed(skimming, window, self._asker))
+            begun.batch.note(window, skimmed(skimming, window, self._asker))
             size = window.base + window.end
-        yield self._merging.round([skimming], batch, size)
-
-
-def _skimmed(skimming: Skimmer, window: Window, ask: Asker) -> int:
-    return skimming.skim(
-        window.buffer,
-        window.start,
-        window.own_end,
-        window.end,
-        base=window.base,
-        segment=window.segment,
-        ask=ask,
-    )
+        yield begun.round([skimming.tell()], size)
 
 
 @dataclass(slots=True)
@@ -186,6 +114,18 @@ class _Chosen:
     shown: set[int] = field(default_factory=set)
     passed: set[int] = field(default_factory=set)
 
+    def split(self, last: int) -> tuple[_Chosen, _Chosen]:
+        """Return the lines up to a number, and those behind."""
+        behind = _Chosen(
+            {number: line for number, line in self.read.items() if number > last},
+            {number: line for number, line in self.around.items() if number > last},
+        )
+        for number in behind.read:
+            del self.read[number]
+        for number in behind.around:
+            del self.around[number]
+        return self, behind
+
 
 class _Merging:
     """Puts together what skimmers tell of an input; counts its lines from round to round."""
@@ -198,41 +138,55 @@ class _Merging:
         self._lines = 0
         self._chosen = _Chosen()
 
-    def round(self, skimmers: Iterable[Skimmer], batch: _Batch, size: int) -> Round:
-        """Return the round that skimmers have skimmed."""
-        first_lines = {}
-        begun = self._lines
-        for segment in sorted(batch.line_counts):
-            first_lines[segment] = self._lines + 1
-            self._lines += batch.line_counts[segment]
-        told: list[Told] = []
-        counts: Counter[Key] = Counter()
-        tally_counts: Counter[int] = Counter()
-        overflowed = False
-        for skimming in skimmers:
-            tale = skimming.tell()
-            told.extend(tale.lines)
-            counts.update(tale.counts)
-            tally_counts.update(tale.tallies)
-            overflowed = overflowed or tale.overflowed
+    def reduced(self, tales: Sequence[Tale], batch: Batch) -> tuple[Tale, int]:
+        """Return one tale in the place of those of a round's first segments: of a class no more lines than are read.
+
+        And how many bytes there are to read, without the last lines of classes, which few skimmers count among those
+        that they hold.
+        """
+        whole = _joined(tales)
+        first_lines = self._first_lines(batch)
+        of_classes = _chosen(whole.lines, self._groups, first_lines)
+        kept: list[Told] = []
+        others: list[Told] = []
+        for place, line in enumerate(whole.lines):
+            is_kept = line.is_read and (place in of_classes or not line.is_of_class)
+            (kept if is_kept else others).append(line)
+        shown = _around(first_lines[line.segment] + line.line for line in kept if line.is_centre)
+        held = {line.offset: len(line.text) for line in kept if not line.is_last}
+        kept.extend(line for line in others if first_lines[line.segment] + line.line in shown)
+        return replace(whole, lines=kept), sum(held.values())
+
+    def round(self, tales: Sequence[Tale], batch: Batch, size: int) -> Round:
+        """Return the round of which these are the tales."""
+        first_lines, begun = self._first_lines(batch), self._lines
+        self._lines += sum(batch.line_counts.values())
+        whole = _joined(tales)
         cutter = LineCutter(self._name, self._limits)
-        chosen = self._choose(told, first_lines, begun)
+        chosen = self._choose(whole.lines, first_lines, begun)
         giants = {first_lines[segment] + batch.line_counts[segment] - 1: line for segment, line in batch.giants.items()}
         return Round(
             self._in_order(chosen, giants, cutter),
             cutter,
-            counts,
-            tally_counts,
+            whole.counts,
+            whole.tallies,
             self._groups,
             self._tallies,
             self._lines - begun,
             size,
-            overflowed,
+            whole.overflowed,
         )
+
+    def _first_lines(self, batch: Batch) -> dict[int, int]:
+        first_lines, lines = {}, self._lines
+        for segment in sorted(batch.line_counts):
+            first_lines[segment] = lines + 1
+            lines += batch.line_counts[segment]
+        return first_lines
 
     def _choose(self, told: list[Told], first_lines: Mapping[int, int], begun: int) -> _Chosen:
         """Choose the lines of a round; those that lie behind it and belong to its last ones are the next round's."""
-        chosen, self._chosen = self._chosen, _Chosen()
+        chosen, self._chosen = self._chosen.split(self._lines)
         of_classes = _chosen(told, self._groups, first_lines)
         for place, line in enumerate(told):
             number = first_lines[line.segment] + line.line
@@ -240,10 +194,11 @@ class _Merging:
             if line.is_read and (place in of_classes or not line.is_of_class):
                 goes_to.read[number] = _better(line, goes_to.read.get(number))
                 if line.is_centre:
-                    chosen.shown.update(range(number - AROUND, number + AROUND + 1))
+                    chosen.shown |= _around([number])
             elif number > begun or number not in chosen.passed:
                 goes_to.around[number] = line
         self._chosen.shown = {number for number in chosen.shown if number > self._lines}
+        chosen.shown -= self._chosen.shown
         latest = range(self._lines - AROUND + 1, self._lines + 1)
         self._chosen.passed = {number for number in latest if number in chosen.read or number in chosen.shown}
         return chosen
@@ -257,9 +212,48 @@ class _Merging:
                 cutter.cut_lines += giant.cut > 0
                 yield Passing(giant._replace(at=Position(self._name, number, giant.at.offset)), True, None, 0)
                 continue
-            line = read.get(number) or around[number]
-            raw = cutter.line_at(Position(self._name, number, line.offset), line.text)
-            yield Passing(raw, number in read, line.counted, line.tally)
+            line = read.get(number)
+            shown = line or around[number]
+            raw = cutter.line_at(Position(self._name, number, shown.offset), shown.text)
+            yield Passing(raw, True, line.counted, line.tally) if line else Passing(raw, False, None, 0)
+
+
+class _Begun:
+    """A round that is being skimmed. `weight`: bytes to read of it, as far as they were counted."""
+
+    def __init__(self, merging: _Merging) -> None:
+        self.batch = Batch()
+        self.weight = 0
+        self._merging = merging
+        self._carried = Tale()
+
+    def is_enough(self, held: int, tell: Callable[[], list[Tale]]) -> bool:
+        """Whether the round is to end here.
+
+        Each of a crew holds first lines of a class: only without those it is known how much there is to read.
+        """
+        if self.weight + held > HELD:
+            self._carried, self.weight = self._merging.reduced([self._carried, *tell()], self.batch)
+        return self.weight > HELD
+
+    def round(self, tales: Sequence[Tale], size: int) -> Round:
+        """Return it, with the tales that were told last."""
+        return self._merging.round([self._carried, *tales], self.batch, size)
+
+
+def _joined(tales: Sequence[Tale]) -> Tale:
+    lines: list[Told] = []
+    counts: Counter[Key] = Counter()
+    tallies: Counter[int] = Counter()
+    for tale in tales:
+        lines.extend(tale.lines)
+        counts.update(tale.counts)
+        tallies.update(tale.tallies)
+    return Tale(lines, counts, tallies, any(tale.overflowed for tale in tales))
+
+
+def _around(numbers: Iterable[int]) -> set[int]:
+    return {number + way for number in numbers for way in range(-AROUND, AROUND + 1)}
 
 
 def _better(line: Told, known: Told | None) -> Told:

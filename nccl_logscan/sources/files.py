@@ -8,7 +8,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO, Protocol
 
 from nccl_logscan.errors import InputError
 from nccl_logscan.records import dataclass
@@ -21,9 +21,6 @@ from nccl_logscan.sources.natural import natural
 from nccl_logscan.sources.source import DEFAULTS, SAMPLE, Source, peeked, reason_of, unpacked
 from nccl_logscan.sources.text import is_utf8_text
 from nccl_logscan.sources.urls import is_url
-
-if TYPE_CHECKING:
-    from nccl_logscan.sources.remote import RemoteFile
 
 STDIN = "-"
 
@@ -84,7 +81,7 @@ def open_sources(paths: Sequence[str], *, limits: Limits = DEFAULTS, stdin: Bina
             for file in remote_files(given):
                 if file.identity not in seen:
                     seen.add(file.identity)
-                    sources.extend(_remote_sources(file, limits))
+                    sources.extend(sources_elsewhere(file, limits))
             continue
         for path, name in files_of(given):
             identity = _identity(path, given)
@@ -183,16 +180,46 @@ def _sources_of(path: Path, name: str, limits: Limits) -> list[Source]:
     if looks_like_tar(start):
         from nccl_logscan.sources.members import plain_tar_sources  # noqa: PLC0415 - as above
 
-        return plain_tar_sources(path, name, limits)
+        return plain_tar_sources(lambda: path.open("rb"), name, limits)
     return _told_by(start, _Input(name, file_blocks(path), state.st_size, path), limits)
 
 
-def _remote_sources(file: RemoteFile, limits: Limits) -> list[Source]:
+class FileElsewhere(Protocol):
+    """A file that this process cannot open by a path; see `RemoteFile`."""
+
+    @property
+    def name(self) -> str:
+        """The name that is shown."""
+
+    @property
+    def size(self) -> int | None:
+        """Its bytes, where that is known."""
+
+    @property
+    def is_near(self) -> bool:
+        """Whether ranges of it are read about as fast as the whole."""
+
+    def head(self, size: int) -> bytes:
+        """Return the first bytes."""
+
+    def open(self, *, seekable: bool = False) -> BinaryIO:
+        """Open it."""
+
+    def blocks(self) -> Blocks:
+        """Give its bytes as often as they are asked for."""
+
+
+def sources_elsewhere(file: FileElsewhere, limits: Limits) -> list[Source]:
+    """Return the sources of a file that lies elsewhere: itself, or the members of an archive."""
     start = file.head(SAMPLE)
     if looks_like_zip(start):
         from nccl_logscan.sources.members import zip_sources  # noqa: PLC0415 - as above
 
         return zip_sources(lambda: file.open(seekable=True), file.name, limits)
+    if file.is_near and looks_like_tar(start):
+        from nccl_logscan.sources.members import plain_tar_sources  # noqa: PLC0415 - as above
+
+        return plain_tar_sources(lambda: file.open(seekable=True), file.name, limits)
     return _told_by(start, _Input(file.name, file.blocks(), file.size), limits)
 
 
@@ -220,6 +247,19 @@ def _told_by(start: bytes, given: _Input, limits: Limits) -> list[Source]:
     is_plain = compression_of(start) is None and kind is not Kind.FLIGHT_RECORDER and is_utf8_text(head)
     path = given.path if is_plain else None
     return [Source(given.name, given.blocks, limits=limits, size=given.size, kind=kind, path=path)]
+
+
+def kind_of_start(start: bytes, name: str, limits: Limits) -> tuple[Kind | None, bool]:
+    """Return a file's kind by its first `SAMPLE` bytes, and whether it is text that is neither packed nor transcoded.
+
+    The kind is None where it is an archive, or packed so that these bytes do not tell.
+    """
+    _, head = peeked(unpacked(iter((start,)), limits))
+    is_packed = compression_of(start) is not None
+    if looks_like_zip(start) or looks_like_tar(head) or (is_packed and len(head) < len(start) == SAMPLE):
+        return None, False
+    kind = kind_of(head, name)
+    return kind, not is_packed and kind is not Kind.FLIGHT_RECORDER and is_utf8_text(head)
 
 
 def _stream_sources(file: BinaryIO, limits: Limits, name: str = STDIN) -> list[Source]:

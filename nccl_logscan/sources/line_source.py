@@ -44,11 +44,40 @@ class LineSource(Protocol):
     def note(self) -> str | None:
         """Why it was skipped or ended early, if so."""
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether reading failed, so that lines may be missing even where none was read."""
+
     def lines(self) -> Iterator[RawLine]:
         """Yield the lines, once."""
 
     def content(self) -> bytes:
         """Return all bytes, once."""
+
+
+@dataclass(slots=True)
+class Unread:
+    """Something of which it is known that it is there and why it could not be read: an input of no bytes.
+
+    `is_lost`: lines of the job may be in it.
+    """
+
+    name: str
+    note: str | None
+    is_lost: bool = True
+    kind: str = "text"
+    bytes_read: int = 0
+    lines_read: int = 0
+    replaced: int = 0
+    cut_lines: int = 0
+
+    def lines(self) -> Iterator[RawLine]:
+        """Yield none."""
+        yield from ()
+
+    def content(self) -> bytes:
+        """Return none."""
+        return b""
 
 
 @dataclass(slots=True)
@@ -63,6 +92,7 @@ class TextSource:
     replaced: int = 0
     cut_lines: int = 0
     note: str | None = None
+    is_lost: bool = False
 
     def lines(self) -> Iterator[RawLine]:
         """Yield the text's lines."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import zipfile
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import BinaryIO
 
 from nccl_logscan.sources.ahead import Blocks
@@ -148,7 +147,7 @@ def tar_sources(blocks: Blocks, name: str, limits: Limits) -> list[Source]:
             f"{name}!{_printable(member.name)}",
             archive.member_blocks(member, is_last=member is listed[-1][0]),
             limits=limits,
-            size=share,
+            size=share or None,  # what was read ahead for another one is no share of this
             kind=kind,
         )
         for (member, kind), share in zip(listed, shares, strict=True)
@@ -156,7 +155,7 @@ def tar_sources(blocks: Blocks, name: str, limits: Limits) -> list[Source]:
     return _with_note(name, sources, note, limits)
 
 
-def plain_tar_sources(path: Path, name: str, limits: Limits) -> list[Source]:
+def plain_tar_sources(opened: Callable[[], BinaryIO], name: str, limits: Limits) -> list[Source]:
     """Return the members of a tar file that is not compressed: each is a range of the file, whatever is read before it.
 
     See `tar_sources`.
@@ -164,14 +163,14 @@ def plain_tar_sources(path: Path, name: str, limits: Limits) -> list[Source]:
     sources: list[Source] = []
     note = None
     try:
-        with path.open("rb") as file:
+        with opened() as file:
             stream = _FileReader(file)
             reader = TarReader(stream)
             while member := reader.next():
                 if len(sources) == limits.members:
                     note = _too_many(limits)
                     break
-                blocks = _range_blocks(path, stream.at(), member.size)
+                blocks = _range_blocks(opened, stream.at(), member.size)
                 _, head = peeked(unpacked(iter((reader.read(SAMPLE),)), limits))
                 kind = kind_of(head, member.name)
                 sources.append(
@@ -182,12 +181,12 @@ def plain_tar_sources(path: Path, name: str, limits: Limits) -> list[Source]:
     return _with_note(name, sources, note, limits)
 
 
-def _range_blocks(path: Path, start: int, size: int) -> Blocks:
+def _range_blocks(opened: Callable[[], BinaryIO], start: int, size: int) -> Blocks:
     """Give a part of a file's bytes."""
 
     def blocks(took: Callable[[int], None]) -> Iterator[bytes]:
         left = size
-        with path.open("rb") as file:
+        with opened() as file:
             file.seek(start)
             while left > 0:
                 piece = file.read(min(left, PIECE))

@@ -40,6 +40,11 @@ class RemoteFile:
     _files: Any = field(repr=False)
     _path: str = field(repr=False)
 
+    @property
+    def is_near(self) -> bool:
+        """Whether ranges of it are read about as fast as the whole."""
+        return False
+
     def head(self, size: int) -> bytes:
         """Return the first bytes. Raises InputError where they cannot be had."""
         if self.size == 0:

@@ -54,6 +54,7 @@ class Source:
         self.size = size
         self.path = path
         self.note: str | None = None
+        self.is_lost = False
         self.bytes_read = 0
         self.disk_read = 0
         self._blocks = blocks
@@ -110,7 +111,8 @@ class Source:
             self.note = "is empty"
 
     def end_early(self, error: OSError) -> None:
-        """Say in `note` what ended the reading of ranges of `path`."""
+        """Say in `note` what ended the reading of ranges of the input."""
+        self.is_lost = True
         self.note = f"could not be read to its end: {reason_of(error)}"
 
     def count(self, *, lines: int, replaced: int = 0, cut_lines: int = 0, bytes_read: int = 0) -> None:
@@ -144,7 +146,7 @@ class Source:
         except EarlyEnd as end:
             self.note = str(end)
         except OSError as error:
-            self.note = f"could not be read to its end: {reason_of(error)}"
+            self.end_early(error)
         if self.note is None and self.bytes_read == 0:
             self.note = "is empty"
         return b"".join(pieces)
@@ -152,6 +154,7 @@ class Source:
     def begin(self) -> None:
         """Set all counters to naught: a reading begins."""
         self.note = None
+        self.is_lost = False
         self.bytes_read = self.disk_read = 0
         self._cutter = LineCutter(self.name, self.limits)
         self._counted = _Counted()
