@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from importlib import resources
 from typing import Any
 
 from nccl_logscan.report.view import ReportView
@@ -16,6 +15,8 @@ def render_json(view: ReportView) -> str:
 
 def schema() -> dict[str, Any]:
     """Return the JSON Schema (2020-12) that every report fulfils."""
+    from importlib import resources  # noqa: PLC0415 - loads tempfile and all codecs, and no report needs it
+
     text = resources.files("nccl_logscan.report").joinpath("report.schema.json").read_text("utf-8")
     loaded: dict[str, Any] = json.loads(text)
     return loaded

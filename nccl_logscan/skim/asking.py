@@ -69,8 +69,8 @@ class Names(NamedTuple):
 class _Reading(NamedTuple):
     """A line, read by itself: its event, if it gives one, and how many lines that follow may belong to it (`reach`).
 
-    Where it is not `is_whole`, it is torn, or a part of a line. `line` is None where it is a part of one. `is_doubtful`:
-    it may begin with a prefix that the first lines of the source did not have: lines around it decide that.
+    Where it is not `is_whole`, it is torn, or a part of a line. `line` is None where it is a part of one.
+    `is_doubtful`: it may begin with a prefix that the first lines of the source did not have: lines around it decide.
     """
 
     line: LogLine | None

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
+from itertools import pairwise
 from random import Random
 
-from nccl_logscan.skim.told import LONGEST, NO_PREFIX, Answer
+from nccl_logscan.skim.told import NO_PREFIX, Answer
 
 WORDS = (
-    b"INFO", b"WARN", b"NET/IB", b"step", b"loss:", b"rank", b"deadbeef", b"cafe", b"0x7f", b"mlx5_0", b"node-17", b"[0]",
+    b"INFO", b"WARN", b"NET/IB", b"step", b"loss:", b"rank", b"deadbeef", b"cafe", b"0x7f", b"mlx5_0", b"node-17",
+    b"[0]",
     b"12.5", b"abc", b"zz", b"g1g", b"00", b"1", b"0000", b"Traceback", b"(most", b"|", b"a-b", b"\t", b"#", b"e9" * 40,
-    "rang é".encode(), b"\xc3", b"\xff\xfe", b"\xe2\x82\xac", b"\x1b[31m", b"\x1b[0m", b"error", b"Error", b"pid=4711", b"",
+    "rang é".encode(), b"\xc3", b"\xff\xfe", b"\xe2\x82\xac", b"\x1b[31m", b"\x1b[0m", b"error", b"Error", b"pid=4711",
+    b"",
 )  # fmt: skip
 _EDGES = (63, 64, 65, 127, 128, 8_127, 8_128, 8_191, 8_192, 8_193, 8_256, 20_000)
 
@@ -59,7 +62,7 @@ class Asked:
     questions: int = 0
     _given: dict[bytes, Answer] = field(default_factory=dict)
 
-    def __call__(self, text: bytes, shape: bytes) -> Answer:
+    def __call__(self, _text: bytes, shape: bytes) -> Answer:
         self.questions += 1
         if shape not in self._given:
             self._given[shape] = self.answer(shape)
@@ -100,7 +103,7 @@ def _runs(chance: Random) -> int:
 def skimmed(skimmer, buffer, cuts, ask):
     """Skim a buffer as the segments between `cuts`, each with up to 200 bytes on both sides; return the line counts."""
     counts = []
-    for segment, (first, end) in enumerate(zip(cuts, cuts[1:], strict=False)):
+    for segment, (first, end) in enumerate(pairwise(cuts)):
         base, limit = max(0, first - 200), min(len(buffer), end + 200)
         while limit < len(buffer) and b"\n" not in buffer[end - 1 : limit]:
             limit += 4_096
@@ -113,7 +116,7 @@ def skimmed(skimmer, buffer, cuts, ask):
 
 
 def told_of(tale):
-    """What a tale says: lines that only stand around another one, of which only the place counts; counts but for naughts."""
+    """What a tale says: of lines that only stand around another one the place alone; counts but for naughts."""
     read = {line for line in tale.lines if line.is_read}
     places = {(line.segment, line.line, line.offset, line.text) for line in read}
     around = {(line.segment, line.line, line.offset, line.text) for line in tale.lines if not line.is_read} - places

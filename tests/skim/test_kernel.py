@@ -32,7 +32,7 @@ def tale_of(skimmer, log, cuts, ask):
 @given(seed=st.integers(0, 1 << 32), lines=st.sampled_from([0, 1, 3, 10, 40]), folding=st.sampled_from([0.5, 0.8, 1.0]))
 @settings(max_examples=60, deadline=None)
 def test_it_tells_the_same_of_hostile_lines(is_wide, seed, lines, folding):
-    chance = Random(seed)
+    chance = Random(seed)  # noqa: S311 - no secret
     log = log_of(chance, lines)
     cuts = cuts_of(log, chance)
     told = tale_of(KernelSkimmer(is_wide=is_wide), log, cuts, Asked(seed, folding))
@@ -56,7 +56,7 @@ def test_it_tells_the_same_of_any_bytes(is_wide, blocks, salt):
 @given(seed=st.integers(0, 1 << 32))
 @settings(max_examples=40, deadline=None)
 def test_it_takes_the_same_lines_for_text_without_meaning(is_wide, seed):
-    chance = Random(seed)
+    chance = Random(seed)  # noqa: S311 - no secret
     log = log_of(chance, chance.choice((3, 10, 40)))
     needs = [
         tuple(frozenset(chance.sample(_WORDS, chance.randrange(1, 3))) for _ in range(chance.randrange(1, 4)))
@@ -97,7 +97,7 @@ def test_more_classes_than_are_kept_apart_are_counted_together():
 
 
 def test_skimmers_with_and_without_wide_registers_do_not_change_each_other():
-    log = log_of(Random(5), 40)
+    log = log_of(Random(5), 40)  # noqa: S311 - no secret
     wide, narrow = KernelSkimmer(is_wide=True), KernelSkimmer(is_wide=False)
     told = [tale_of(skimmer, log, [0, len(log)], Asked(5)) for skimmer in (wide, narrow)]
     assert told[0] == told[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from contextlib import closing
 
 import pytest
 from cases import BY_NAME
@@ -13,6 +14,7 @@ from nccl_logscan.pipeline import Run
 from nccl_logscan.rulebook.load import builtin_rulebook
 from nccl_logscan.skim import rounds, windows
 from nccl_logscan.skim.asking import Askers
+from nccl_logscan.skim.crew import ThreadCrew
 from nccl_logscan.skim.rounds import FileRounds, StreamRounds
 from nccl_logscan.sources.limits import Limits
 
@@ -70,8 +72,14 @@ def said(found):
     ]
 
 
+def rounds_of_file(path, threads):
+    own = asker()
+    with closing(ThreadCrew(path, "log", own, LIMITS, threads)) as crew:
+        yield from FileRounds(crew, "log", LIMITS, own)
+
+
 def of_file(path, threads):
-    return said(FileRounds(path, "log", LIMITS, asker(), threads))
+    return said(rounds_of_file(path, threads))
 
 
 # Of the trainer's log another thread knows other prefixes, so that a line may be one of another sayer's first or last.
@@ -105,7 +113,7 @@ def test_each_line_is_given_once_and_in_order(tmp_path, monkeypatch, data, held)
     lines = data.split(b"\n")
     numbers = []
     count = 0
-    for part in FileRounds(path, "log", LIMITS, asker(), 2):
+    for part in rounds_of_file(path, 2):
         for line in part.lines:
             numbers.append(line.raw.at.line)
             assert line.raw.text == lines[line.raw.at.line - 1].removesuffix(b"\r").decode("utf-8", "replace")

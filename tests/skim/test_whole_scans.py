@@ -87,7 +87,7 @@ def test_a_generated_log_leads_to_the_same(write, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["lab/m8-overflow", "recorder/fr-link-down", "blind/a27"])
-def test_a_pipe_leads_to_the_same_as_a_file(name, monkeypatch, tmp_path):
+def test_a_pipe_leads_to_the_same_as_a_file(name, monkeypatch):
     monkeypatch.setattr(large, "LARGE", 1)
     path = next(path for path in BY_NAME[name].inputs if ".log" in path.suffixes)
     filed = said([str(path)], 1)

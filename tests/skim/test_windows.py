@@ -70,7 +70,7 @@ def blocks_of(data, chance):
 @given(seed=st.integers(0, 1 << 32))
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_file_and_a_stream_have_the_same_lines_in_the_same_segments(tmp_path, seed):
-    chance = Random(seed)
+    chance = Random(seed)  # noqa: S311 - no secret
     data = text_of(chance)
     streamed = own_of_all(stream_windows(blocks_of(data, chance), "log", LIMITS))
     assert of_file(tmp_path / "log", data) == streamed
@@ -79,7 +79,7 @@ def test_a_file_and_a_stream_have_the_same_lines_in_the_same_segments(tmp_path, 
 @given(seed=st.integers(0, 1 << 32))
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_all_windows_lines_are_the_files(tmp_path, seed):
-    data = text_of(Random(seed))
+    data = text_of(Random(seed))  # noqa: S311 - no secret
     lines = [text for _, lines, _ in of_file(tmp_path / "log", data) for _, text in lines]
     wanted = data.split(b"\n")[: -1 if data.endswith(b"\n") or not data else None]
     assert lines == wanted
