@@ -29,6 +29,7 @@ class _Field(NamedTuple):
 
 
 _PLAIN = _Field()
+_PLAIN_NAMED = _Field(kw_only=True)
 
 
 class _Shape(NamedTuple):
@@ -151,8 +152,12 @@ def _declared(cls: type[Any], body: Mapping[str, Any], *, frozen: bool, kw_only:
         if annotation.startswith("ClassVar"):
             continue
         given = body.get(name, _MISSING)
-        own = given if type(given) is _Field else _PLAIN if given is _MISSING else _Field(given)
-        fields[name] = own._replace(kw_only=True) if kw_only else own
+        if given is _MISSING:
+            fields[name] = _PLAIN_NAMED if kw_only else _PLAIN
+        elif type(given) is _Field:
+            fields[name] = given._replace(kw_only=True) if kw_only else given
+        else:
+            fields[name] = _Field(given, kw_only=kw_only)
         annotations[name] = annotation
     return _Shape(fields, annotations, frozen)
 

@@ -72,7 +72,11 @@ class Beliefs:
     def summary(self) -> Hashable:
         """Return what tells beliefs about prefixes from others, the hosts of NCCL's lines left aside."""
         rank_tags = (self._hook_lines > self._tee_lines) - (self._hook_lines < self._tee_lines), self._hook_lines > 0
-        decided = self._labels, self._ranks_in_brackets, self._pods, rank_tags
+        return self.of_weak_prefixes(), rank_tags
+
+    def of_weak_prefixes(self) -> Hashable:
+        """Return what is believed of labels, hosts, pods and words for a rank."""
+        decided = self._labels, self._ranks_in_brackets, self._pods
         return frozenset(self._stems.items()), frozenset(self._rank_words), decided
 
     def copy(self) -> Beliefs:

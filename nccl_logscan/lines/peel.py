@@ -74,6 +74,10 @@ class Peeler:
         """Whether a container's line has parts to come."""
         return self._unpacker.is_waiting
 
+    def has_learnt_since(self, twin: Peeler) -> bool:
+        """Return whether this peeler, a twin of the other at first, believes more of weak prefixes, or doubts one."""
+        return bool(self._held) or self._beliefs.of_weak_prefixes() != twin._beliefs.of_weak_prefixes()
+
     @property
     def believes(self) -> Hashable:
         """What tells this peeler from others that take other prefixes off a line."""

@@ -44,29 +44,41 @@ def text_of(rulebook: Rulebook) -> str:
 
 def rulebook_from(text: str | bytes) -> Rulebook | None:
     """Return the rulebook of a compiled text; None if another version of the program wrote it."""
-    head, *rows = (text.encode() if isinstance(text, str) else text).splitlines()
+    whole = text.encode() if isinstance(text, str) else text
     try:
-        known = json.loads(head)
+        head, *rows = _lines_of(whole)
+        known = json.loads(whole[head])
         if known["made_by"] != _MADE_BY:
             return None
         asking = tuple(_asking(row) for row in known["asking"])
-        return Rulebook(_Rules(asking, rows), known["digest"])
+        return Rulebook(_Rules(asking, whole, rows), known["digest"])
     except (KeyError, TypeError, ValueError):
         return None
+
+
+def _lines_of(whole: bytes) -> Iterator[slice]:
+    """Yield where each line stands: to part two megabytes takes ten times as long as to find where."""
+    start = 0
+    while start < len(whole):
+        end = whole.find(b"\n", start)
+        end = len(whole) if end < 0 else end
+        yield slice(start, end)
+        start = end + 1
 
 
 class _Rules(Mapping[str, Rule]):
     """Rules by id, each made when it is asked for."""
 
-    def __init__(self, asking: tuple[Asking, ...], rows: list[bytes]) -> None:
+    def __init__(self, asking: tuple[Asking, ...], whole: bytes, rows: list[slice]) -> None:
         self.asking = asking
+        self._whole = whole
         self._rows = {one.rule: row for one, row in zip(asking, rows, strict=True)}
         self._made: dict[str, Rule] = {}
 
     def __getitem__(self, name: str) -> Rule:
         made = self._made.get(name)
         if made is None:
-            made = self._made[name] = _rule(json.loads(self._rows[name]))
+            made = self._made[name] = _rule(json.loads(self._whole[self._rows[name]]))
         return made
 
     def __iter__(self) -> Iterator[str]:

@@ -69,13 +69,15 @@ class Names(NamedTuple):
 class _Reading(NamedTuple):
     """A line, read by itself: its event, if it gives one, and how many lines that follow may belong to it (`reach`).
 
-    Where it is not `is_whole`, it is torn, or a part of a line. `line` is None where it is a part of one.
+    Where it is not `is_whole`, it is torn, or a part of a line. `line` is None where it is a part of one. `is_doubtful`:
+    it may begin with a prefix that the first lines of the source did not have: lines around it decide that.
     """
 
     line: LogLine | None
     event: Event | None
     reach: int
     is_whole: bool
+    is_doubtful: bool
 
     @property
     def said(self) -> str:
@@ -151,6 +153,8 @@ class Asker:
     def _answer(self, text: str, shape: bytes) -> Answer:
         reading = self._read(text)
         event = reading.event
+        if reading.is_doubtful:
+            return replace(_KEEP, window=reading.reach)
         if not reading.is_whole or reading.reach:
             return self._kept(text, reading)
         if event is None:
@@ -199,14 +203,15 @@ class Asker:
     def _each_text(self, text: str, shape: bytes, reading: _Reading) -> Answer:
         """Each text is read, and its repeats, which differ in nothing but the time and the thread, are counted.
 
-        Where other lines decide with it what it means, more of them are read: with what stands around them.
+        Of lines that others decide on, more are read; those that decide on others are each, so that they are there for
+        each of those that are read.
         """
         runs = self._runs(text, reading)
-        if runs is None or reading.event is None:
+        if runs is None or reading.event is None or self._matcher.watches(reading.event):
             return _KEEP
         keyed = ALL_RUNS & ~(runs.outside & ~runs.of_origin)
-        is_one_of_several = self._matcher.watches(reading.event) or self._matcher.asks_beside(reading.event)
-        firsts, lasts = (_FIRST_OF_SEVERAL, _LAST_OF_SEVERAL) if is_one_of_several else (2, 1)
+        is_decided_on = self._matcher.asks_beside(reading.event)
+        firsts, lasts = (_FIRST_OF_SEVERAL, _LAST_OF_SEVERAL) if is_decided_on else (2, 1)
         group = Group(reading.event.kind, firsts, lasts)
         return replace(self._in_group(shape, group, keyed), around=True)
 
@@ -295,12 +300,12 @@ class Asker:
     def _read(self, text: str) -> _Reading:
         peeler, tokeniser = self._peeler.twin(), Tokeniser()
         lines = peeler.peel(RawLine(self._at, text))
-        in_parts = peeler.waits_for_parts
+        in_parts, is_doubtful = peeler.waits_for_parts, peeler.has_learnt_since(self._peeler)
         lines = lines or peeler.finish()
         events = [event for line in lines for event in tokeniser.read(line)]
         is_whole = not in_parts and len(lines) == 1 and len(events) <= 1
         line = lines[0] if len(lines) == 1 else None
-        return _Reading(line, events[0] if len(events) == 1 else None, tokeniser.reach, is_whole)
+        return _Reading(line, events[0] if len(events) == 1 else None, tokeniser.reach, is_whole, is_doubtful)
 
     def _is_for_any_digits(self, text: str, event: Event) -> bool:
         """Whether a line is of the same kind with other digits in its message: dialects may ask for some."""

@@ -32,6 +32,8 @@ _ASCII_LOWER = bytes(range(256)).lower()
 _MOST_MET = 1 << 18
 _MOST_PREFIXES = 1 << 11
 _PREFIX_LENGTHS = 64
+_NONE_YET = b"\n"
+"""Is no key, nor what stands for one that is too long."""
 _DOUBTFUL = re.compile(rb"[:|\t\x1b]")
 
 
@@ -57,7 +59,7 @@ class _Class:
     here: deque[_Line] = field(default_factory=deque)
     kept: deque[tuple[int, _Line]] = field(default_factory=deque)
     reading_until: int = -1
-    changing: bytes | None = None
+    changing: bytes | None = _NONE_YET
     speaks: bool = False
 
 
@@ -325,7 +327,7 @@ class PlainSkimmer:
             class_ = self._classes[key] = _Class(firsts, lasts)
         if key not in self._touched:
             self._touched[key] = class_
-            class_.reading_until, class_.changing = -1, None
+            class_.reading_until, class_.changing = -1, _NONE_YET
         return class_
 
     def _count_tally(self, line: _Line, answer: Answer) -> None:

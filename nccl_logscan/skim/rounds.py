@@ -114,6 +114,18 @@ class _Chosen:
     shown: set[int] = field(default_factory=set)
     passed: set[int] = field(default_factory=set)
 
+    def split(self, last: int) -> tuple[_Chosen, _Chosen]:
+        """Return the lines up to a number, and those behind."""
+        behind = _Chosen(
+            {number: line for number, line in self.read.items() if number > last},
+            {number: line for number, line in self.around.items() if number > last},
+        )
+        for number in behind.read:
+            del self.read[number]
+        for number in behind.around:
+            del self.around[number]
+        return self, behind
+
 
 class _Merging:
     """Puts together what skimmers tell of an input; counts its lines from round to round."""
@@ -174,7 +186,7 @@ class _Merging:
 
     def _choose(self, told: list[Told], first_lines: Mapping[int, int], begun: int) -> _Chosen:
         """Choose the lines of a round; those that lie behind it and belong to its last ones are the next round's."""
-        chosen, self._chosen = self._chosen, _Chosen()
+        chosen, self._chosen = self._chosen.split(self._lines)
         of_classes = _chosen(told, self._groups, first_lines)
         for place, line in enumerate(told):
             number = first_lines[line.segment] + line.line
@@ -186,6 +198,7 @@ class _Merging:
             elif number > begun or number not in chosen.passed:
                 goes_to.around[number] = line
         self._chosen.shown = {number for number in chosen.shown if number > self._lines}
+        chosen.shown -= self._chosen.shown
         latest = range(self._lines - AROUND + 1, self._lines + 1)
         self._chosen.passed = {number for number in latest if number in chosen.read or number in chosen.shown}
         return chosen
@@ -199,9 +212,10 @@ class _Merging:
                 cutter.cut_lines += giant.cut > 0
                 yield Passing(giant._replace(at=Position(self._name, number, giant.at.offset)), True, None, 0)
                 continue
-            line = read.get(number) or around[number]
-            raw = cutter.line_at(Position(self._name, number, line.offset), line.text)
-            yield Passing(raw, number in read, line.counted, line.tally)
+            line = read.get(number)
+            shown = line or around[number]
+            raw = cutter.line_at(Position(self._name, number, shown.offset), shown.text)
+            yield Passing(raw, True, line.counted, line.tally) if line else Passing(raw, False, None, 0)
 
 
 class _Begun:

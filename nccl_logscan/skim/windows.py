@@ -57,11 +57,12 @@ class FileWindows:
             end = len(buffer)
             own_end = min(own_end, end)
         start = _start(buffer, first - base, own_end)
-        if base + end < self._size and own_end > start and buffer.find(b"\n", own_end - 1, end) < 0:
+        end = _end(buffer, own_end, end)
+        if own_end > start and end < 0:
             giant = max(start, buffer.rfind(b"\n", start, own_end) + 1)
             line = self._giant(base + giant)
             return Window(buffer, start, giant, giant, base, segment, line)
-        return Window(buffer, start, own_end, end, base, segment)
+        return Window(buffer, start, own_end, max(end, own_end), base, segment)
 
     def _fill(self, buffer: bytearray, base: int) -> int:
         """Read as much as fits, up to the size that the file had at first: it may still grow."""
@@ -107,14 +108,15 @@ def stream_windows(blocks: Iterable[bytes], name: str, limits: Limits) -> Iterat
     while True:
         own_end = (segment + 1) * SEGMENT - base
         while not is_over and (
-            len(buffer) < own_end + BESIDE or (buffer.find(b"\n", own_end - 1) < 0 and len(buffer) < own_end + _LONGEST)
+            len(buffer) < own_end + BESIDE or (len(buffer) < own_end + _LONGEST and buffer.find(b"\n", own_end - 1) < 0)
         ):
             block = next(iterator, None)
             is_over = block is None
             buffer += block or b""
-        end, own_end = len(buffer), min(own_end, len(buffer))
+        own_end = min(own_end, len(buffer))
+        end = _end(buffer, own_end, len(buffer))
         start = max(skipped, _start(buffer, segment * SEGMENT - base, own_end))
-        if not is_over and own_end > start and buffer.find(b"\n", own_end - 1) < 0:
+        if own_end > start and end < 0:
             giant = max(start, buffer.rfind(b"\n", start, own_end) + 1)
             line, rest, length = _swallowed(buffer[giant:], iterator, name, limits)
             yield Window(buffer, start, giant, giant, base, segment, line)
@@ -122,13 +124,24 @@ def stream_windows(blocks: Iterable[bytes], name: str, limits: Limits) -> Iterat
             base, buffer, skipped = base + giant + length - 1, bytearray(b"\n") + rest, 1
             segment = (base + 1) // SEGMENT
             continue
-        yield Window(buffer, start, own_end, end, base, segment)
-        if is_over and end <= (segment + 1) * SEGMENT - base:
+        yield Window(buffer, start, own_end, max(end, own_end), base, segment)
+        if is_over and len(buffer) <= (segment + 1) * SEGMENT - base:
             return
         segment, skipped = segment + 1, 0
         gone = max(0, segment * SEGMENT - BESIDE - base)
         del buffer[:gone]
         base += gone
+
+
+def _end(buffer: bytearray, own_end: int, end: int) -> int:
+    """Return where what is seen of a segment ends: with its last line, if that ends far behind; -1: it is a giant.
+
+    `end`: of what was read, which may be more: that is not to change anything.
+    """
+    feed = buffer.find(b"\n", max(0, own_end - 1), min(end, own_end + _LONGEST))
+    if feed < 0:
+        return -1 if end - own_end >= _LONGEST else end
+    return max(feed + 1, min(end, own_end + BESIDE))
 
 
 def _start(buffer: bytearray, place: int, own_end: int) -> int:

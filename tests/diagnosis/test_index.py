@@ -8,12 +8,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nccl_logscan.diagnosis import index as index_module
 from nccl_logscan.diagnosis.index import RuleIndex
 from nccl_logscan.rulebook.load import builtin_rulebook
 from nccl_logscan.rulebook.rule import Pattern, Wording, asking_of
 
 RULES = tuple(rule for rule in builtin_rulebook().rules.values() if rule.match.events)
 INDEX = RuleIndex([asking_of(rule) for rule in RULES])
+
+
+@pytest.fixture(scope="module", autouse=True, params=[0, 1 << 30], ids=["by an automaton", "one by one"])
+def few(request):
+    """How many messages an index looks through without an automaton."""
+    usual = index_module._FEW
+    index_module._FEW = request.param
+    yield
+    index_module._FEW = usual
 
 
 def rule_asking(*patterns):
@@ -98,3 +108,12 @@ def test_letters_that_lower_case_changes_do_not_hide_a_rule():
     index = RuleIndex([asking_of(rule_asking(Pattern("(?i)kelvin", ("kelvin",), folded=True)))])
 
     assert len(list(index.candidates("\u212aELVIN"))) == 1
+
+
+@pytest.mark.parametrize("rule", RULES[::9], ids=lambda rule: rule.id)
+def test_the_automaton_finds_what_one_look_after_the_other_finds(rule, monkeypatch):
+    for line in (line for hit in rule.hits for line in hit.log.splitlines()):
+        monkeypatch.setattr(index_module, "_FEW", 0)
+        by_automaton = INDEX.look(line)
+        monkeypatch.setattr(index_module, "_FEW", 1 << 30)
+        assert INDEX.look(line) == by_automaton
