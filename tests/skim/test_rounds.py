@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from contextlib import closing
 
 import pytest
 from cases import BY_NAME
@@ -11,8 +12,9 @@ from benchmarks import logs
 from nccl_logscan.lines import Peeler
 from nccl_logscan.pipeline import Run
 from nccl_logscan.rulebook.load import builtin_rulebook
-from nccl_logscan.skim import rounds, windows
+from nccl_logscan.skim import crew, rounds, windows
 from nccl_logscan.skim.asking import Askers
+from nccl_logscan.skim.crew import ThreadCrew
 from nccl_logscan.skim.rounds import FileRounds, StreamRounds
 from nccl_logscan.sources.limits import Limits
 
@@ -41,7 +43,7 @@ LOGS = list(logs_to_skim())
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    for module in (rounds, windows):
+    for module in (crew, rounds, windows):
         monkeypatch.setattr(module, "SEGMENT", 5_000)
     monkeypatch.setattr(rounds, "BATCH", 4)
 
@@ -71,7 +73,13 @@ def said(found):
 
 
 def of_file(path, threads):
-    return said(FileRounds(path, "log", LIMITS, asker(), threads))
+    return said(rounds_of(path, threads))
+
+
+def rounds_of(path, threads):
+    own = asker()
+    with closing(ThreadCrew(path, "log", own, LIMITS, threads)) as threaded:
+        yield from FileRounds(threaded, "log", LIMITS, own)
 
 
 # Of the trainer's log another thread knows other prefixes, so that a line may be one of another sayer's first or last.
@@ -105,7 +113,7 @@ def test_each_line_is_given_once_and_in_order(tmp_path, monkeypatch, data, held)
     lines = data.split(b"\n")
     numbers = []
     count = 0
-    for part in FileRounds(path, "log", LIMITS, asker(), 2):
+    for part in rounds_of(path, 2):
         for line in part.lines:
             numbers.append(line.raw.at.line)
             assert line.raw.text == lines[line.raw.at.line - 1].removesuffix(b"\r").decode("utf-8", "replace")
