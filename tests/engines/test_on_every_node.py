@@ -111,28 +111,29 @@ def test_a_file_that_never_answers_is_given_up(cluster, root, monkeypatch):
         os.mkfifo(stuck)  # whoever opens it waits for a writer, as on a disk that hangs
 
     try:
-        result = after_listing(monkeypatch, clogged, cluster, "$LOGS", patience=4)
+        result = after_listing(monkeypatch, clogged, cluster, "$LOGS", patience=8)
     finally:
         stuck.unlink()
         stuck.write_bytes(text)
 
     note = inputs(result)[f"n2:{stuck}"].note
-    assert note == "could not be read to its end: node n2 did not answer for 4 s"
+    assert note == "could not be read to its end: node n2 did not answer for 8 s"
     assert f"n2:{stuck} {note}" in result.notes
     assert inputs(result)[f"n1:{root}/n1/logs/rank0.log"].note is None
 
 
-def after_listing(monkeypatch, then, cluster, path, **options):
-    """Scan; once the nodes have said what they have, something happens."""
+def after_listing(monkeypatch, then, cluster, path, *, patience):
+    """Scan; once the nodes have said what they have, for which their workers start, something happens."""
     found_on_nodes = engine.found_on_nodes
 
-    def found(*arguments):
-        found = found_on_nodes(*arguments)
+    def found(queue, *others):
+        found = found_on_nodes(queue, *others)
+        queue._patience = patience
         then()
         return found
 
     monkeypatch.setattr(engine, "found_on_nodes", found)
-    return scanned(cluster, path, **options)
+    return scanned(cluster, path)
 
 
 # --- nodes that die ---------------------------------------------------------------------------------------------
