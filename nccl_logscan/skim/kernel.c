@@ -851,7 +851,8 @@ static size_t behind(const struct skim *skim, size_t shown) {
 static bool answer_of_prose(struct skim *skim, struct answer *answer) {
     if (!skim->states || skim->part_count) return false;
     uint64_t *met = &skim->met[skim->hash & (MET_SLOTS - 1)];
-    if (*met == skim->hash) return false;
+    /* A shape that comes again is worth knowing, unless no more are remembered. */
+    if (*met == skim->hash && skim->shape_count < MOST_SHAPES) return false;
     const uint8_t *text = skim->buffer + skim->part;
     size_t length = skim->part_end - skim->part;
     const struct prefix *prefix = known_prefix(skim);

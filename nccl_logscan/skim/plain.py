@@ -205,7 +205,7 @@ class PlainSkimmer:
 
     def _of_prose(self, part: bytes, shape: bytes) -> Answer | None:
         """Answer for a part of an unknown shape that holds no word: as its prefix is, unless met before."""
-        if self._words is None or shape in self._met:
+        if self._words is None or (shape in self._met and len(self._answers) < MOST_SHAPES):
             return None
         lengths = (
             length for length in self._prefix_lengths if length <= len(shape) and shape[:length] in self._prefixes
