@@ -11,6 +11,7 @@ from nccl_logscan.cli.engine import EngineOptions, engine_options
 from nccl_logscan.cli.follow import WatchOptions, watch_options
 from nccl_logscan.cli.options import own_rules
 from nccl_logscan.cli.scanning import SUFFIX, run_scan
+from nccl_logscan.skim.choice import LARGE, Skimming
 
 
 @click.command(
@@ -57,6 +58,11 @@ Exit codes:
     metavar="N",
     help="How many cores read a large log; the result is the same. [default: all]",
 )
+@click.option(
+    "--every-line",
+    is_flag=True,
+    help="Read each line of a large log, too; without it most of those that tell nothing new are counted.",
+)
 @engine_options
 @click.option("--exit-zero", is_flag=True, help="Leave with 0 even if a failure was found.")
 @click.option("-v", "--verbose", is_flag=True, help="Say more than fits into 24 lines.")
@@ -69,6 +75,7 @@ def scan_command(
     folders: tuple[Path, ...],
     *,
     jobs: int,
+    every_line: bool,
     exit_zero: bool,
     verbose: bool,
     quiet: bool,
@@ -94,7 +101,7 @@ def scan_command(
         folders,
         watch=wanted if wanted.follow else None,
         engine=engine,
-        jobs=jobs,
+        skimming=Skimming(large=None if every_line else LARGE, threads=jobs),
         exit_zero=exit_zero,
         verbose=verbose,
         quiet=quiet,

@@ -47,7 +47,7 @@ def run_scan(
     *,
     watch: WatchOptions | None = None,
     engine: EngineOptions | None = None,
-    jobs: int = 0,
+    skimming: Skimming | None = None,
     exit_zero: bool = False,
     verbose: bool = False,
     quiet: bool = False,
@@ -59,7 +59,7 @@ def run_scan(
     if watch is not None:
         result = _watch(logs, folders, configs, watch, quiet)
     else:
-        result = _scan(logs, folders, configs, jobs, engine)
+        result = _scan(logs, folders, configs, skimming or Skimming(), engine)
     view = build_view(result)
     if place is not None:
         _write(place, _render(view, form, verbose=True), makes_folder=output is None)
@@ -75,7 +75,7 @@ def _scan(
     logs: tuple[str, ...],
     folders: tuple[Path, ...],
     configs: tuple[str, ...],
-    jobs: int,
+    skimming: Skimming,
     engine: EngineOptions | None,
 ) -> ScanResult:
     rulebook = rulebook_with(folders)
@@ -83,7 +83,7 @@ def _scan(
         raise InputError("standard input is closed", hint="name a file, or pipe a log into the program")
     stdin = sys.stdin.buffer if sys.stdin else None
     with progress_on(sys.stderr) as progress:
-        options = Options(progress=progress, configs=configs, skimming=Skimming(threads=jobs))
+        options = Options(progress=progress, configs=configs, skimming=skimming)
         if engine is not None:
             return engine.scan(logs, rulebook, options, stdin)
         return scan(logs, rulebook, options, stdin=stdin)
