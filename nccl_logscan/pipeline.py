@@ -231,6 +231,8 @@ class Reading:
         self._tokeniser = Tokeniser()
         self._excerpts = Excerpts()
         self._repeats: dict[str, _Repeat] = {}
+        self._read_to = 0
+        """The last line that was read of a round."""
         self._event: Event | None = None
         """The one event of the line that was entered last."""
 
@@ -256,6 +258,9 @@ class Reading:
             if not is_read:
                 self._excerpts.pass_line(raw.at.line, raw.text)
                 continue
+            if raw.at.line != self._read_to + 1:
+                self._run.matcher.miss(self._name, self._read_to)
+            self._read_to = raw.at.line
             repeat = self._take(raw)
             if counted is not None:
                 known = seen.get(counted)
@@ -299,6 +304,8 @@ class Reading:
         last = RawLine(Position(self._name, lines, size), "")
         rest = [event for line in self._peeler.finish() for event in self._tokeniser.read(line)]
         self._enter([*rest, *self._tokeniser.finish()], last)
+        if 0 < self._read_to < lines:
+            run.matcher.miss(self._name, self._read_to)
         run.matcher.end(self._name)
         run.endings.close(self._name, run.order)
         run.count_again(self._repeats.values())

@@ -20,7 +20,7 @@ from nccl_logscan.diagnosis.number_wise import NumberWise
 from nccl_logscan.diagnosis.sayer import who
 from nccl_logscan.events.model import Event
 from nccl_logscan.literals import needs_of
-from nccl_logscan.position import Position, Span
+from nccl_logscan.position import Origin, Position, Span
 from nccl_logscan.records import dataclass
 from nccl_logscan.rulebook.rule import Asking, Beside, Nearby, Pattern, Rule, Rulebook, Test
 
@@ -109,6 +109,8 @@ class Matcher:
         self._per_rule: dict[str, int] = {}
         self._waiting: dict[str, list[_Waiting]] = {}  # by source: those of a watched job are read by turns
         self._left: dict[Position, tuple[Event, int]] = {}
+        self._gaps: dict[str, int] = {}
+        self._decided: dict[tuple[str, str, Origin], bool] = {}  # whether a rule took what a thread said, at the last
         self.overflowed: set[str] = set()
 
     def feed(self, event: Event, site: Site) -> tuple[OpenFinding, ...] | None:
@@ -143,6 +145,10 @@ class Matcher:
         for history in self._history.get(event.kind, {}).values():
             history.append(event)
 
+    def miss(self, source: str, line: int) -> None:
+        """Note that lines of a source behind this one are not read, among which may be what is waited for."""
+        self._gaps[source] = line
+
     def needs_for(self, kind: str) -> frozenset[tuple[frozenset[str], ...]]:
         """Return what a message of a kind needs for some rule to take or ask for it, as `needs_of_dialects` does."""
         return frozenset(needs_of(pattern.text, 0, pattern.literals) for pattern in self._wordings_for(kind))
@@ -156,8 +162,9 @@ class Matcher:
     def count_unread(self, event: Event, times: int) -> None:
         """Count further lines like an event that was fed, of which others decide what they are: as they did of it."""
         for hit in _fitting(event, self._judged(event)[0]):
-            waiting = [one for one in self._waiting.get(event.at.source, ()) if one.hit.rule is hit.rule]
-            key = tuple(hit.captures.get(name, "") for name in hit.rule.same_failure)
+            key = _failure_key(hit)
+            waits = (one for one in self._waiting.get(event.at.source, ()) if one.hit.rule is hit.rule)
+            waiting = [one for one in waits if _failure_key(one.hit) == key]
             finding = self._open.get((hit.rule.id, self._attempt_of(event.at.source), key))
             if waiting:
                 waiting[-1].times += times * event.repeated
@@ -304,9 +311,11 @@ class Matcher:
                 self._end_waiting(waiting)
                 continue
             if any(_is_near(near, waiting.event, event) for near in waiting.forbidden):
+                self._note_decision(waiting, is_taken=False)
                 continue
             waiting.needed = [near for near in waiting.needed if not _is_near(near, waiting.event, event)]
             if not waiting.needed and not waiting.forbidden:
+                self._note_decision(waiting, is_taken=True)
                 self._settle(waiting)
                 continue
             still.append(waiting)
@@ -316,10 +325,22 @@ class Matcher:
             del self._waiting[event.at.source]
 
     def _end_waiting(self, waiting: _Waiting) -> None:
-        if not waiting.needed:
+        is_taken = not waiting.needed
+        if self._gaps.get(waiting.event.at.source, -1) < waiting.event.at.line:
+            self._note_decision(waiting, is_taken=is_taken)
+        else:
+            is_taken = self._decided.get(_decision_key(waiting), is_taken)
+        if is_taken:
             self._settle(waiting)
+        elif not waiting.needed:
+            return
         elif not waiting.claimed and len(self._left) < _LEFT:
             self._left[waiting.event.at] = (waiting.event, waiting.site.order)
+
+    def _note_decision(self, waiting: _Waiting, *, is_taken: bool) -> None:
+        """Remember what became of a match, for later ones of the same thread of which not all that follows is read."""
+        if waiting.event.origin.tid is not None and len(self._decided) < _MEMO:
+            self._decided[_decision_key(waiting)] = is_taken
 
     def _claim(self, event: Event) -> None:
         """Note that some rule takes an event for which others wait, or have waited in vain."""
@@ -335,7 +356,7 @@ class Matcher:
     # --- folding -----------------------------------------------------------------------------------------
 
     def _fold(self, hit: Hit, event: Event, site: Site, excerpt: Excerpt | None = None) -> OpenFinding:
-        key = tuple(hit.captures.get(name, "") for name in hit.rule.same_failure)
+        key = _failure_key(hit)
         attempt = self._attempt_of(event.at.source)
         finding = self._open.get((hit.rule.id, attempt, key))
         if finding is None:
@@ -358,6 +379,14 @@ class Matcher:
         finding = OpenFinding(rule, kind, key, hit.captures, order, order)
         self._open[rule.id, attempt, key] = finding
         return finding
+
+
+def _failure_key(hit: Hit) -> tuple[str, ...]:
+    return tuple(hit.captures.get(name, "") for name in hit.rule.same_failure)
+
+
+def _decision_key(waiting: _Waiting) -> tuple[str, str, Origin]:
+    return waiting.event.at.source, waiting.hit.rule.id, waiting.event.origin
 
 
 def _match_all(rules: Iterable[Rule], message: str) -> Iterator[Hit]:

@@ -32,8 +32,8 @@ _PROBED = 24
 _MEMO = 16_384
 _SPARE = "spare"
 _ASKERS = 64
-_FIRST_OF_SEVERAL = 64
-_LAST_OF_SEVERAL = 16
+_READ_OF_WATCHED = (64, 16)
+_READ_OF_WATCHING = (32, 8)
 _FIRST_STEPS = 4
 _LAST_STEPS = 24
 _PREFIXED = frozenset("0123456789abcdefABCDEF")
@@ -203,14 +203,20 @@ class Asker:
     def _each_text(self, text: str, shape: bytes, reading: _Reading) -> Answer:
         """Each text is read, and its repeats, which differ in nothing but the time and the thread, are counted.
 
-        Where other lines decide with it what it means, more of them are read: with what stands around them.
+        Where other lines decide with it what it means, more of them are read. Of those that a rule asks for yet more
+        than of those that it asks about: a line that was torn makes one of the two fewer, and the last that are read of
+        both shall still stand beside each other.
         """
         runs = self._runs(text, reading)
         if runs is None or reading.event is None:
             return _KEEP
         keyed = ALL_RUNS & ~(runs.outside & ~runs.of_origin)
-        is_one_of_several = self._matcher.watches(reading.event) or self._matcher.asks_beside(reading.event)
-        firsts, lasts = (_FIRST_OF_SEVERAL, _LAST_OF_SEVERAL) if is_one_of_several else (2, 1)
+        if self._matcher.watches(reading.event):
+            firsts, lasts = _READ_OF_WATCHED
+        elif self._matcher.asks_beside(reading.event):
+            firsts, lasts = _READ_OF_WATCHING
+        else:
+            firsts, lasts = 2, 1
         group = Group(reading.event.kind, firsts, lasts)
         return replace(self._in_group(shape, group, keyed), around=True)
 

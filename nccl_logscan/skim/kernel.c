@@ -31,7 +31,8 @@ enum {
     MOST_UNREAD = 1 << 15,            /* classes with which no more of those are begun of which no line is read */
     SLOTS = 1 << 17,                  /* of shapes */
     FEWEST_CLASS_SLOTS = 1 << 10,
-    MET_SLOTS = 1 << 18,              /* of hashes of shapes that were met once */
+    MET_SLOTS = 1 << 18,              /* of shapes that were met: a hash, and how often in its lowest bits */
+    OFTEN = 255,                      /* times: fills those bits */
     PREFIXES = 64,                    /* lengths of prefixes that are known */
     PREFIX_SLOTS = 1 << 12,
     BARE = 128                        /* bytes of a line in which a prefix of doubtful kind shows itself */
@@ -847,12 +848,13 @@ static size_t behind(const struct skim *skim, size_t shown) {
     }
 }
 
-/* Answers for a part of an unknown shape that holds no word: as for its prefix, unless the shape was met before. */
+/* Answers for a part of an unknown shape that holds no word: as for its prefix, unless the shape was met often. */
 static bool answer_of_prose(struct skim *skim, struct answer *answer) {
     if (!skim->states || skim->part_count) return false;
     uint64_t *met = &skim->met[skim->hash & (MET_SLOTS - 1)];
-    /* A shape that comes again is worth knowing, unless no more are remembered. */
-    if (*met == skim->hash && skim->shape_count < MOST_SHAPES) return false;
+    uint64_t times = (*met ^ skim->hash) <= OFTEN ? *met & OFTEN : 0;
+    /* A shape that comes often is worth asking for, unless no more are remembered. */
+    if (times == OFTEN && skim->shape_count < MOST_SHAPES) return false;
     const uint8_t *text = skim->buffer + skim->part;
     size_t length = skim->part_end - skim->part;
     const struct prefix *prefix = known_prefix(skim);
@@ -860,7 +862,7 @@ static bool answer_of_prose(struct skim *skim, struct answer *answer) {
     if (!prefix->length && !is_bare(text, length)) return false;
     size_t begun = behind(skim, prefix->length);
     if (may_mean(skim, text + begun, length - begun)) return false;
-    *met = skim->hash;
+    *met = (skim->hash & ~(uint64_t)OFTEN) | (times < OFTEN ? times + 1 : OFTEN);
     *answer = (struct answer){.action = FOLD, .tally = prefix->tally, .sayer = prefix->sayer,
                               .of_sayer = prefix->of_sayer, .watched = -1, .flags = PLAIN};
     return true;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Collection, Iterator
 
 from ahocorasick_rs import AhoCorasick
@@ -30,6 +30,7 @@ RUN = re.compile(rb"[a-fA-F]*[0-9][0-9a-fA-F]*")
 _PART = re.compile(rb"\r(?!\n|\Z)")
 _ASCII_LOWER = bytes(range(256)).lower()
 _MOST_MET = 1 << 18
+_OFTEN = 255
 _MOST_PREFIXES = 1 << 11
 _PREFIX_LENGTHS = 64
 _NONE_YET = b"\n"
@@ -88,7 +89,7 @@ class PlainSkimmer:
         self._words: AhoCorasick | None = None
         self._needs: list[Needs] = []
         self._owners: list[set[int]] = []
-        self._met: set[bytes] = set()
+        self._met: Counter[bytes] = Counter()
         self._prefixes: dict[bytes, Answer] = {}
         self._prefix_lengths: list[int] = []
         self._tale = Tale()
@@ -204,8 +205,8 @@ class PlainSkimmer:
             self._prefixes.setdefault(prefix, answer)
 
     def _of_prose(self, part: bytes, shape: bytes) -> Answer | None:
-        """Answer for a part of an unknown shape that holds no word: as its prefix is, unless met before."""
-        if self._words is None or (shape in self._met and len(self._answers) < MOST_SHAPES):
+        """Answer for a part of an unknown shape that holds no word: as its prefix is, unless it was met often."""
+        if self._words is None or (self._met[shape] >= _OFTEN and len(self._answers) < MOST_SHAPES):
             return None
         lengths = (
             length for length in self._prefix_lengths if length <= len(shape) and shape[:length] in self._prefixes
@@ -218,7 +219,7 @@ class PlainSkimmer:
         known = self._prefixes[shape[:length]]
         if len(self._met) >= _MOST_MET:
             self._met.clear()
-        self._met.add(shape)
+        self._met[shape] += 1
         return Answer(folds=True, tally=known.tally, sayer=known.sayer, of_sayer=known.of_sayer, plain=True)
 
     def _may_mean(self, text: bytes) -> bool:
