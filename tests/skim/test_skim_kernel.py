@@ -83,6 +83,23 @@ def test_parts_about_as_long_as_they_may_be(is_wide, length, end, letter):
     assert told == tale_of(PlainSkimmer(), log, [0, len(log)], Asked(1))
 
 
+@pytest.mark.parametrize("make", [KernelSkimmer, PlainSkimmer])
+@pytest.mark.parametrize(("times", "asked"), [(1, 1), (200, 1), (300, 2)])
+def test_text_without_meaning_is_asked_about_only_where_it_comes_often(make, times, asked):
+    log = b"node: the first\n" + b"".join(b"node: saved %d files\n" % number for number in range(times))
+    answer = Answer(folds=True, tally=3, sayer=1, plain=True, prefix=len(b"node: "))
+    questions = []
+
+    def ask(text, _shape):
+        questions.append(text)
+        return answer
+
+    skimmer = make()
+    skimmer.learn_needs([(frozenset({"error"}),)])
+    skimmer.skim(bytearray(log), 0, len(log), len(log), base=0, segment=0, ask=ask)
+    assert len(questions) == asked
+
+
 def test_more_classes_than_are_kept_apart_are_counted_together():
     log = b"".join(b"step %d\n" % number for number in range(MOST_CLASSES + 5))
     answer = Answer(folds=True, tally=3, group=1, keyed=1, firsts=1, lasts=1)
