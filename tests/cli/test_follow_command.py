@@ -49,6 +49,8 @@ def test_a_quiet_watch_says_nothing(run, failed):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_gives_the_verdict_on_what_there_is(following, here, number):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        pytest.skip("whoever runs the tests has the signal ignored, as nohup does, and what they start heeds that")
     log = here / "train.log"
     log.write_text(STEP)
     process = following(log, "--format", "json", "-o", "-")

@@ -35,6 +35,7 @@ FAULT = (
 def running():
     """Two workers of Ray."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    os.environ["RAY_TQDM_PATCH_PRINT"] = "0"
     ray.init(address="local", num_cpus=2, include_dashboard=False, log_to_driver=False)
     yield
     ray.shutdown()
