@@ -19,8 +19,8 @@ from nccl_logscan.sources.cores import cores
 from nccl_logscan.sources.natural import natural
 
 _ADDRESS = "RAY_ADDRESS"
-# Ray's own settings (python/ray/_private/ray_constants.py, usage_lib.py, experimental/tqdm_ray.py): it is to send nothing, and to
-# leave `print` as it is.
+# Ray's own settings (python/ray/_private/ray_constants.py, usage_lib.py, experimental/tqdm_ray.py): it is to send
+# nothing, and to leave `print` as it is.
 _SETTINGS = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0", "RAY_TQDM_PATCH_PRINT": "0"}
 _ANSWER_SECONDS = 10
 
