@@ -219,6 +219,13 @@ def made_apart(folder: Path, letter: str, megabytes: int | None = None) -> Path:
         return apart.submit(made, folder, letter, megabytes).result()
 
 
+def verdict(folder: Path, name: str) -> Path:
+    """Make the folder of the scans' reports: not beside the logs, where the next scan would look for settings."""
+    beside = folder.resolve().with_name(f"{folder.resolve().name}-verdicts")
+    beside.mkdir(parents=True, exist_ok=True)
+    return beside / f"{name}.json"
+
+
 def main() -> int:
     """Write the logs that were asked for, unless they exist."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

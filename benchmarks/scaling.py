@@ -28,7 +28,7 @@ class _Point:
 
 def section(folder: Path, command: str, environment: Mapping[str, str], rounds: int, *, ray: bool) -> str:
     """The page's part on scaling, measured now."""
-    out = shlex.quote(str(folder / "verdict-scaling.json"))
+    out = shlex.quote(str(logs.verdict(folder, "scaling")))
     sized = [logs.made_apart(folder, "a", megabytes) for megabytes in _SIZES]
     lines = ["## Scaling", "", "One log of kind (a):", ""]
     lines += ["| size | grep | scan | times grep | MB/s | memory |", "|---|---|---|---|---|---|"]

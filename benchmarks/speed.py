@@ -107,7 +107,7 @@ def _options() -> argparse.Namespace:
 
 def _cases(letter: str, folder: Path, command: str, megabytes: int | None) -> Iterator[Case]:
     def scan(names: str) -> str:
-        return f"{command} {names} -q -o {shlex.quote(str(folder / f'verdict-{letter}.json'))}"
+        return f"{command} {names} -q -o {shlex.quote(str(logs.verdict(folder, letter)))}"
 
     if letter == "a":
         log = logs.made_apart(folder, "a", megabytes)
@@ -214,7 +214,7 @@ def _measured(case: Case, folder: Path, environment: Mapping[str, str], rounds: 
     commands = {"grep": case.baseline, "rg": case.ripgrep, "scan": case.scan}
     present = {name: line for name, line in commands.items() if line and (name != "rg" or shutil.which("rg"))}
     result = Result(case)
-    report = folder / f"verdict-{case.letter}.json"
+    report = logs.verdict(folder, case.letter)
     report.unlink(missing_ok=True)  # a program that breaks also leaves with 1
     for name, line in present.items():  # also brings the log into the page cache
         result.memories[name] = memory(line, environment)
