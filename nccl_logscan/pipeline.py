@@ -50,7 +50,7 @@ from nccl_logscan.rulebook.rule import Rulebook
 from nccl_logscan.skim.choice import Skimming, may_be_large
 from nccl_logscan.sources import Kind, Limits, kind_of, open_sources
 from nccl_logscan.sources.beside import configs_beside, given_configs
-from nccl_logscan.sources.line_source import LineSource, TextSource
+from nccl_logscan.sources.line_source import LineSource, TextSource, logs_among
 from nccl_logscan.sources.raw import RawLine
 from nccl_logscan.taxonomy import Role
 
@@ -163,11 +163,6 @@ def scan_sources(
         else:
             run.read(source, options.progress)
     return run.conclude(sources, files or Files(found=_configs_among(sources)), started)
-
-
-def logs_among(sources: Sequence[_Input]) -> Sequence[_Input]:
-    """Return what to read as logs: where nothing is a log, everything is taken for one."""
-    return [source for source in sources if source.kind != Kind.CONFIG] or sources
 
 
 def _configs_among(sources: Sequence[_Input]) -> Sequence[_Input]:

@@ -15,7 +15,8 @@ from nccl_logscan.event_table.rows import Choice
 from nccl_logscan.event_table.shards import Progress, Shard, frames_in_order, processes_for, shards_of
 from nccl_logscan.event_table.write import Form, write_table
 from nccl_logscan.report.write import EVENTS, written_whole
-from nccl_logscan.sources import Kind, Source
+from nccl_logscan.sources import Source
+from nccl_logscan.sources.line_source import logs_among
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ def export(
         InputError: there is no line in any of the inputs.
         OutputError: the file could not be written; an earlier one in its place is untouched.
     """
-    logs = _logs_among(sources)
+    logs = logs_among(sources)
     shards = shards_of(logs)
     number = processes_for(shards, processes)
     with _opened(place) as file, _scratch(place, wanted=number > 1) as folder:
@@ -55,11 +56,6 @@ def export(
         if not done.lines:
             raise _nothing_to_read(sources, done.notes)
     return done
-
-
-def _logs_among(sources: Sequence[Source]) -> Sequence[Source]:
-    """Return what to read as logs, as a scan does: where nothing is a log, everything is taken for one."""
-    return [source for source in sources if source.kind is not Kind.CONFIG] or sources
 
 
 def _notes(sources: Sequence[Source], logs: Sequence[Source], shards: Sequence[Shard]) -> Iterator[str]:

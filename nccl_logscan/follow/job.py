@@ -14,10 +14,10 @@ from enum import Enum
 from nccl_logscan.diagnosis.verdict import ScanResult
 from nccl_logscan.errors import InputError
 from nccl_logscan.follow.tail import Tail
-from nccl_logscan.pipeline import Options, Reading, Run, files_around, logs_among
+from nccl_logscan.pipeline import Options, Reading, Run, files_around
 from nccl_logscan.rulebook.rule import Rulebook
 from nccl_logscan.sources import Kind, RawLine, open_sources
-from nccl_logscan.sources.line_source import LineSource
+from nccl_logscan.sources.line_source import LineSource, logs_among
 from nccl_logscan.sources.source import Source
 from nccl_logscan.taxonomy import Category, Severity
 

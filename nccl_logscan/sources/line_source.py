@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Protocol
+from collections.abc import Iterator, Sequence
+from typing import Protocol, TypeVar
 
 from nccl_logscan.position import Position
 from nccl_logscan.records import dataclass
+from nccl_logscan.sources.kind import Kind
 from nccl_logscan.sources.raw import RawLine
 
 
@@ -106,3 +107,11 @@ class TextSource:
         encoded = self.text.encode("utf-8", "surrogatepass")
         self.bytes_read = len(encoded)
         return encoded
+
+
+_Input = TypeVar("_Input", bound=LineSource)
+
+
+def logs_among(sources: Sequence[_Input]) -> Sequence[_Input]:
+    """Return what to read as logs: where nothing is a log, everything is taken for one."""
+    return [source for source in sources if source.kind != Kind.CONFIG] or sources
