@@ -34,8 +34,10 @@ _SPARE = "spare"
 _ASKERS = 64
 _READ_OF_WATCHED = (64, 16)
 _READ_OF_WATCHING = (32, 8)
-_FIRST_STEPS = 4
-_LAST_STEPS = 24
+_STEPS = (2, 6)
+_STEPS_THAT_SKIP = (2, 18)
+"""First and last steps of a sayer that are read. Where each says how many were skipped since the one before, what
+matters are runs of up to `_LONG_RUN` that are alike (detectors/precision.py), and the line before them."""
 _PREFIXED = frozenset("0123456789abcdefABCDEF")
 _OTHER_DIGITS = (str.maketrans("0123456789", "0" * 10), str.maketrans("0123456789", "1" * 10))
 _NEXT_DIGIT = str.maketrans("0123456789", "1234567890")
@@ -216,7 +218,7 @@ class Asker:
         elif self._matcher.asks_beside(reading.event):
             firsts, lasts = _READ_OF_WATCHING
         else:
-            firsts, lasts = 2, 1
+            firsts, lasts = 1, 1
         group = Group(reading.event.kind, firsts, lasts)
         return replace(self._in_group(shape, group, keyed), around=True)
 
@@ -241,9 +243,10 @@ class Asker:
         return self._said_by(runs, inert)
 
     def _steps(self, text: str, runs: _Runs, event: TrainStep, heed: Heed) -> Answer:
-        group = Group(event.kind, firsts=_FIRST_STEPS, lasts=_LAST_STEPS)
+        skips = event.skipped_lately is not None
+        group = Group(event.kind, *(_STEPS_THAT_SKIP if skips else _STEPS))
         steps = replace(
-            self._in_group(b"", group, runs.of_sayer),
+            self._in_group(b"skips" if skips else b"", group, runs.of_sayer),
             watched=self._run_of_step(text, event),
             plain=True,
         )
@@ -255,7 +258,7 @@ class Asker:
     def _set_ups(self, text: str, shape: bytes, runs: _Runs, event: NcclInit) -> Answer:
         """Of communicators of one size in which a process is the same rank, those that come up first and last."""
         differs = self._probed(text, _span(text, event.message), lambda other: _nameless(other) != _nameless(event))
-        group = Group(event.kind, firsts=2, lasts=2)
+        group = Group(event.kind, firsts=1, lasts=1)
         return self._in_group(shape, group, runs.of_sayer | differs)
 
     def _channels(self, text: str, shape: bytes, runs: _Runs, event: NcclChannel) -> Answer:
