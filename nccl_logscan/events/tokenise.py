@@ -89,6 +89,12 @@ class Tokeniser:
         self._dated: datetime | None = None
         self._unknown_shapes: set[tuple[str, str | None, tuple[str, ...], str | None]] = set()
 
+    def twin(self) -> Tokeniser:
+        """Return a tokeniser that remembers no line; which shapes of lines no dialect knows, both learn."""
+        twin = Tokeniser(limit=self._limit)
+        twin._unknown_shapes = self._unknown_shapes
+        return twin
+
     @property
     def reach(self) -> int:
         """How many lines that follow may belong to those that were read, most of all; 0: none."""

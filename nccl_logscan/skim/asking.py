@@ -122,6 +122,7 @@ class Asker:
         """Those that have asked: they know the answers."""
         self._at = Position("", 1, 0)
         self._peeler = peeler
+        self._tokeniser = Tokeniser()
         self._matcher = matcher
         self._listening = listening
         self._numbers = count(1)
@@ -186,7 +187,7 @@ class Asker:
         span = _span(text, event.message)
         if self._probed(text, span, lambda other: other is None or self._matcher.says(other) != said):
             return self._each_text(text, shape, reading) if event.kind in REPEATABLE else _KEEP
-        group = Group(event.kind, firsts=2, lasts=1)
+        group = Group(event.kind, firsts=1, lasts=1)
         return self._said_by(runs, replace(self._in_group(shape, group, runs.of_sayer), around=True))
 
     def _kept(self, text: str, reading: _Reading) -> Answer:
@@ -306,7 +307,7 @@ class Asker:
     # --- reading ------------------------------------------------------------------------------------------
 
     def _read(self, text: str) -> _Reading:
-        peeler, tokeniser = self._peeler.twin(), Tokeniser()
+        peeler, tokeniser = self._peeler.twin(), self._tokeniser.twin()
         lines = peeler.peel(RawLine(self._at, text))
         in_parts, is_doubtful = peeler.waits_for_parts, peeler.is_in_doubt
         lines = lines or peeler.finish()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Protocol
 
@@ -88,33 +88,9 @@ class ThreadCrew:
     def skim(self, segments: range, batch: Batch, room: int = 0) -> None:  # noqa: ARG002 - it skims no others
         """See `Crew`."""
         self._is_told = False
-        waiting, failures = iter(segments), list[BaseException]()
-        threads = [
-            threading.Thread(target=self._work, args=(*member, waiting, batch, failures))
-            for member in self._members[1 : len(segments)]
-        ]
-        for thread in threads:
-            thread.start()
-        self._work(*self._members[0], waiting, batch, failures)
-        for thread in threads:
-            thread.join()
-        if failures:
-            raise failures[0]
-
-    def _work(
-        self,
-        skimming: Skimmer,
-        windows: FileWindows,
-        waiting: Iterator[int],
-        batch: Batch,
-        failures: list[BaseException],
-    ) -> None:
-        try:
-            for segment in waiting:  # one iterator for all: each takes the next
-                window = windows.read(segment)
-                batch.note(window, skimmed(skimming, window, self._asker))
-        except BaseException as error:  # noqa: BLE001 - raised again by whoever waits
-            failures.append(error)
+        waiting = iter(segments)  # one iterator for all: each takes the next
+        members = self._members[: len(segments)]
+        skim_side_by_side([(one, map(windows.read, waiting)) for one, windows in members], batch, self._asker)
 
     @property
     def held(self) -> int:
@@ -142,6 +118,30 @@ def skimmers_of(asker: Asker, count: int) -> list[Skimmer]:
         skimming.learn_needs(asker.needs)
         asker.skimmers.append(skimming)
     return asker.skimmers[:count]
+
+
+def skim_side_by_side(members: Sequence[tuple[Skimmer, Iterator[Window]]], batch: Batch, ask: Ask) -> None:
+    """Skim the windows that each member's iterator gives, in a thread for each, and enter them in `batch`.
+
+    Raises what one of them raised.
+    """
+    failures: list[BaseException] = []
+
+    def work(skimming: Skimmer, windows: Iterator[Window]) -> None:
+        try:
+            for window in windows:
+                batch.note(window, skimmed(skimming, window, ask))
+        except BaseException as error:  # noqa: BLE001 - raised again by whoever waits
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=member) for member in members[1:]]
+    for thread in threads:
+        thread.start()
+    work(*members[0])
+    for thread in threads:
+        thread.join()
+    if failures:
+        raise failures[0]
 
 
 def skimmed(skimming: Skimmer, window: Window, ask: Ask) -> int:

@@ -69,7 +69,8 @@ class Large:
         if len(head) < LARGE or has_bom(head):
             yield self._all_lines(blocks, limits)
             return
-        yield from StreamRounds(blocks, self._source.name, limits, asker_of(self._source.name, head, limits, askers))
+        asker = asker_of(self._source.name, head, limits, askers)
+        yield from StreamRounds(blocks, self._source.name, limits, asker, self._threads)
 
     def _of_file(self, limits: Limits, asker: Asker) -> Iterator[Round]:
         self._source.begin()

@@ -1,29 +1,31 @@
 """Rounds: the lines of a large input that are to be read, in their order, and how many lines each class has.
 
-A round is as much of an input as gives some tens of megabytes of lines to read: of most logs all. Threads skim the
-segments of a batch side by side; which one skims which changes nothing.
+A round is as much of an input as gives some megabytes of lines to read: of most logs all. Threads skim the segments of
+a batch side by side; which one skims which changes nothing.
 """
 
 from __future__ import annotations
 
+import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from nccl_logscan.position import Position
 from nccl_logscan.records import dataclass, field, replace
 from nccl_logscan.skim.asking import Asker, Group
-from nccl_logscan.skim.crew import Batch, Crew, skimmed, skimmers_of
+from nccl_logscan.skim.crew import Batch, Crew, skim_side_by_side, skimmers_of
 from nccl_logscan.skim.told import AROUND, Key, Tale, Told
-from nccl_logscan.skim.windows import SEGMENT, stream_windows
+from nccl_logscan.skim.windows import SEGMENT, Window, stream_windows
 from nccl_logscan.sources.limits import Limits
 from nccl_logscan.sources.raw import RawLine
 from nccl_logscan.sources.text import LineCutter
 
 BATCH = 8
 """Segments that are skimmed before anybody looks how much there is to read."""
-HELD = 1 << 24
-"""Bytes of lines to read that end a round."""
+HELD = 1 << 23
+"""Bytes of lines that skimmers hold; a round ends where half of that is to be read."""
 _SAYERS_OF_STEPS = 64
 _FEW_STEPS = (2, 6)
 """Of more sayers of steps than the above, so many first and last steps are read of each."""
@@ -82,24 +84,40 @@ class FileRounds:
 class StreamRounds:
     """The rounds of a stream: of the same bytes the same as those of a file."""
 
-    def __init__(self, blocks: Iterable[bytes], name: str, limits: Limits, asker: Asker) -> None:
+    def __init__(self, blocks: Iterable[bytes], name: str, limits: Limits, asker: Asker, threads: int = 1) -> None:
         self._windows = stream_windows(blocks, name, limits)
         self._merging = _Merging(name, limits, asker)
         self._asker = asker
+        self._skimmers = skimmers_of(asker, max(1, threads))
+        self._size = 0
 
     def __iter__(self) -> Iterator[Round]:
         """Yield the rounds in order."""
-        [skimming], begun, size = skimmers_of(self._asker, 1), _Begun(self._merging), 0
-        done = 0
-        for window in self._windows:
-            is_behind = window.segment // BATCH > done // BATCH
-            if is_behind and begun.is_enough(skimming.held, lambda: [skimming.tell()]):
-                yield begun.round([skimming.tell()], size)
+        begun = _Begun(self._merging)
+        for number, windows in groupby(self._windows, lambda window: window.segment // BATCH):
+            if number and begun.is_enough(sum(one.held for one in self._skimmers), self._tell):
+                yield begun.round(self._tell(), self._size)
                 begun = _Begun(self._merging)
-            done = window.segment
-            begun.batch.note(window, skimmed(skimming, window, self._asker))
-            size = window.base + window.end
-        yield begun.round([skimming.tell()], size)
+            taking = self._taken(windows, threading.Lock())
+            skim_side_by_side([(one, taking()) for one in self._skimmers], begun.batch, self._asker)
+        yield begun.round(self._tell(), self._size)
+
+    def _taken(self, windows: Iterator[Window], lock: threading.Lock) -> Callable[[], Iterator[Window]]:
+        """Return what gives a thread the next window that none has taken, again and again."""
+
+        def take() -> Iterator[Window]:
+            while True:
+                with lock:
+                    window = next(windows, None)
+                    if window is None:
+                        return
+                    self._size = window.base + window.end
+                yield window
+
+        return take
+
+    def _tell(self) -> list[Tale]:
+        return [one.tell() for one in self._skimmers]
 
 
 @dataclass(slots=True)
@@ -234,7 +252,7 @@ class _Begun:
         """
         if self.weight + held > HELD:
             self._carried, self.weight = self._merging.reduced([self._carried, *tell()], self.batch)
-        return self.weight > HELD
+        return self.weight > HELD // 2  # with less room than that it would have to be known again and again
 
     def round(self, tales: Sequence[Tale], size: int) -> Round:
         """Return it, with the tales that were told last."""

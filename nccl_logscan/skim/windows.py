@@ -102,7 +102,9 @@ class FileWindows:
 
 
 def stream_windows(blocks: Iterable[bytes], name: str, limits: Limits) -> Iterator[Window]:
-    """Yield the windows of a stream, in order; the same as those of a file with these bytes."""
+    """Yield the windows of a stream, in order, each with a buffer of its own; the same as those of a file with these
+    bytes.
+    """
     iterator = iter(blocks)
     buffer, base, segment, skipped, is_over = bytearray(), 0, 0, 0, False
     while True:
@@ -129,7 +131,7 @@ def stream_windows(blocks: Iterable[bytes], name: str, limits: Limits) -> Iterat
             return
         segment, skipped = segment + 1, 0
         gone = max(0, segment * SEGMENT - BESIDE - base)
-        del buffer[:gone]
+        buffer = buffer[gone:]
         base += gone
 
 

@@ -100,7 +100,7 @@ def read(line: LogLine) -> LossScale | None:
 
 
 def _is_overflow(text: str) -> bool:
-    if _OVERFLOW.search(text) is None or any(counter in text for counter in _PROGRESS_COUNTERS):
+    if any(counter in text for counter in _PROGRESS_COUNTERS) or _OVERFLOW.search(text) is None:
         return False
     if _GROWS.search(text):
         return False
