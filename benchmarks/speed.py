@@ -29,13 +29,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks import logs, scaling
+from benchmarks import logs, phases, scaling
 from benchmarks.measuring import LEAST_SECONDS, MORE_ROUNDS, Memory, Run, in_turn, memory, ratios
 
 _ROOT = Path(__file__).resolve().parents[1]
 _REPORT = _ROOT / "reports" / "speed.md"
 _STORM = _ROOT / "fixtures" / "cases" / "storm" / "rank0.log.xz"
 _LETTERS = "abcdef"
+_IN_PHASES = "abcf"
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,10 @@ def main() -> int:
             print(f"{case.letter}: {case.title}", file=sys.stderr)
             results.append(_measured(case, options.folder, environment, options.rounds))
     text = _page(results, options)
+    whole = {letter: logs.made_apart(options.folder, letter) for letter in wanted if letter in _IN_PHASES}
+    if whole and options.megabytes is None:
+        files = {letter: sorted(log.iterdir()) if log.is_dir() else [log] for letter, log in whole.items()}
+        text += "\n" + phases.section(files, environment)
     if options.scaling:
         text += "\n" + scaling.section(options.folder, command, environment, options.rounds, ray=options.ray)
     print(text)

@@ -155,7 +155,7 @@ def scan_sources(
     started = time.perf_counter()
     rulebook.rearm()
     logs = logs_among(sources)
-    run = Run(rulebook, Attempts(source.name for source in logs), options.skimming)
+    run = Run(rulebook, Attempts(source.name for source in logs), options.skimming.of_job(logs))
     for source in logs:
         run.identity.learn_source(source.name)
         if source.kind == Kind.FLIGHT_RECORDER:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeGuard
 
-from nccl_logscan.records import dataclass
+from nccl_logscan.records import dataclass, replace
 from nccl_logscan.sources.source import Source
 
 if TYPE_CHECKING:
     from nccl_logscan.skim.crew import Crews
 
 LARGE = 1 << 19
-"""Bytes of an input that is not read line by line as a whole."""
+"""Bytes of an input, or of all inputs of a job together, from which on not each line is read."""
+LEAST = 1 << 15
+"""Bytes of an input of a large job from which on it is skimmed: what there is to learn is learnt once for all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,13 @@ class Skimming:
     large: int | None = LARGE
     threads: int = 0
     crews: Crews | None = None
+
+    def of_job(self, inputs: Sequence[object]) -> Skimming:
+        """Return how the inputs of a job are read: where several are large together, smaller ones are skimmed, too."""
+        together = sum(one.size or 0 for one in inputs if isinstance(one, Source))
+        if self.large is None or together < self.large or len(inputs) == 1:
+            return self
+        return replace(self, large=min(self.large, LEAST))
 
 
 def may_be_large(source: object, skimming: Skimming) -> TypeGuard[Source]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from nccl_logscan.lines import Peeler
 from nccl_logscan.skim.asking import Asker, Askers
-from nccl_logscan.skim.choice import LARGE, Skimming
+from nccl_logscan.skim.choice import Skimming
 from nccl_logscan.skim.crew import Crew, ThreadCrew
 from nccl_logscan.skim.rounds import FileRounds, Round, StreamRounds
 from nccl_logscan.sources.cores import cores
@@ -40,6 +40,7 @@ class Large:
         self._source = source
         self._head = head
         self._blocks = blocks
+        self._large = skimming.large or 0
         self._threads = skimming.threads or cores()
         self._crews = skimming.crews if skimming.crews is not None and skimming.crews.skims(source) else None
         self._size = 0
@@ -64,9 +65,9 @@ class Large:
             self._head = b""
             yield from self._of_file(limits, asker)
             return
-        begun, head = _begun(self._blocks)
+        begun, head = _begun(self._blocks, self._large)
         blocks = chain(begun, self._blocks)
-        if len(head) < LARGE or has_bom(head):
+        if len(head) < self._large or has_bom(head):
             yield self._all_lines(blocks, limits)
             return
         asker = asker_of(self._source.name, head, limits, askers)
@@ -119,13 +120,13 @@ def _head(path: Path, size: int) -> bytes:
         return b""
 
 
-def _begun(blocks: Iterator[bytes]) -> tuple[list[bytes], bytes]:
+def _begun(blocks: Iterator[bytes], large: int) -> tuple[list[bytes], bytes]:
     """Return the first blocks of a stream, up to what makes an input large, and what is in them."""
     begun: list[bytes] = []
     size = 0
     for block in blocks:
         begun.append(block)
         size += len(block)
-        if size >= LARGE:
+        if size >= large:
             break
     return begun, b"".join(begun)

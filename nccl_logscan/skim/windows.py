@@ -43,7 +43,7 @@ class FileWindows:
         self._size = size
         self._name = name
         self._limits = limits
-        self._buffer = bytearray(SEGMENT + 2 * BESIDE)
+        self._buffer = bytearray(max(1, min(size, SEGMENT + 2 * BESIDE)))
 
     def read(self, segment: int) -> Window:
         """Return a segment's window; its buffer is the next one's, too."""

@@ -10,9 +10,9 @@ from cases import ALL, BY_NAME
 from benchmarks import logs
 from nccl_logscan import scan
 from nccl_logscan.errors import InputError
-from nccl_logscan.pipeline import Options
-from nccl_logscan.skim import large, rounds, windows
-from nccl_logscan.skim.large import Skimming
+from nccl_logscan.pipeline import Options, Reading
+from nccl_logscan.skim import rounds, windows
+from nccl_logscan.skim.choice import LARGE, LEAST, Skimming
 from tests.simulation import FAULTS
 from tools.simulation import run_job
 
@@ -87,8 +87,7 @@ def test_a_generated_log_leads_to_the_same(write, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["lab/m8-overflow", "recorder/fr-link-down", "blind/a27"])
-def test_a_pipe_leads_to_the_same_as_a_file(name, monkeypatch):
-    monkeypatch.setattr(large, "LARGE", 1)
+def test_a_pipe_leads_to_the_same_as_a_file(name):
     path = next(path for path in BY_NAME[name].inputs if ".log" in path.suffixes)
     filed = said([str(path)], 1)
     with path.open("rb") as stdin:
@@ -104,3 +103,25 @@ def test_a_simulated_job_leads_to_the_same(fault, tmp_path, monkeypatch):
     for module in (rounds, windows):
         monkeypatch.setattr(module, "SEGMENT", 20_000)
     assert said(folder, 1) == said(folder, None)
+
+
+def test_small_logs_of_a_large_job_are_skimmed(tmp_path, monkeypatch):
+    read = []
+    monkeypatch.setattr(Reading, "take_round", counted(Reading.take_round, read))
+    logs.write_rank_files(tmp_path / "job", LEAST, 1, ranks=LARGE // LEAST, failing=0)
+    files = sorted(map(str, (tmp_path / "job").iterdir()))
+    whole = said(files, None)
+    assert not read
+    assert said(files, LARGE) == whole
+    assert len(read) == len(files)
+    read.clear()
+    said(files[:1], LARGE)
+    assert not read
+
+
+def counted(function, calls):
+    def counting(*given):
+        calls.append(1)
+        return function(*given)
+
+    return counting
