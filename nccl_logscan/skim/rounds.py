@@ -25,7 +25,7 @@ from nccl_logscan.sources.text import LineCutter
 BATCH = 8
 """Segments that are skimmed before anybody looks how much there is to read."""
 HELD = 1 << 23
-"""Bytes of lines that skimmers hold; a round ends where half of that is to be read."""
+"""Bytes of lines that skimmers hold at most; a round ends where a quarter of that is to be read."""
 _SAYERS_OF_STEPS = 64
 _FEW_STEPS = (2, 6)
 """Of more sayers of steps than the above, so many first and last steps are read of each."""
@@ -252,7 +252,7 @@ class _Begun:
         """
         if self.weight + held > HELD:
             self._carried, self.weight = self._merging.reduced([self._carried, *tell()], self.batch)
-        return self.weight > HELD // 2  # with less room than that it would have to be known again and again
+        return self.weight > HELD // 4  # with less room than that it would have to be known again and again
 
     def round(self, tales: Sequence[Tale], size: int) -> Round:
         """Return it, with the tales that were told last."""
