@@ -34,10 +34,11 @@ _SPARE = "spare"
 _ASKERS = 64
 _READ_OF_WATCHED = (64, 16)
 _READ_OF_WATCHING = (32, 8)
-_STEPS = (2, 6)
+FEW_STEPS = (2, 6)
+"""First and last steps of a sayer that are read."""
 _STEPS_THAT_SKIP = (2, 18)
-"""First and last steps of a sayer that are read. Where each says how many were skipped since the one before, what
-matters are runs of up to `_LONG_RUN` that are alike (detectors/precision.py), and the line before them."""
+"""The same where each step says how many were skipped since the one before: what matters are runs of up to `_LONG_RUN`
+that are alike (detectors/precision.py), and the line before them."""
 _PREFIXED = frozenset("0123456789abcdefABCDEF")
 _OTHER_DIGITS = (str.maketrans("0123456789", "0" * 10), str.maketrans("0123456789", "1" * 10))
 _NEXT_DIGIT = str.maketrans("0123456789", "1234567890")
@@ -245,7 +246,7 @@ class Asker:
 
     def _steps(self, text: str, runs: _Runs, event: TrainStep, heed: Heed) -> Answer:
         skips = event.skipped_lately is not None
-        group = Group(event.kind, *(_STEPS_THAT_SKIP if skips else _STEPS))
+        group = Group(event.kind, *(_STEPS_THAT_SKIP if skips else FEW_STEPS))
         steps = replace(
             self._in_group(b"skips" if skips else b"", group, runs.of_sayer),
             watched=self._run_of_step(text, event),

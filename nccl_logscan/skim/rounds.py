@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from nccl_logscan.position import Position
 from nccl_logscan.records import dataclass, field, replace
-from nccl_logscan.skim.asking import Asker, Group
+from nccl_logscan.skim.asking import FEW_STEPS, Asker, Group
 from nccl_logscan.skim.crew import Batch, Crew, skim_side_by_side, skimmers_of
 from nccl_logscan.skim.told import AROUND, Key, Tale, Told
 from nccl_logscan.skim.windows import SEGMENT, Window, stream_windows
@@ -27,8 +27,7 @@ BATCH = 8
 HELD = 1 << 23
 """Bytes of lines that skimmers hold at most; a round ends where a quarter of that is to be read."""
 _SAYERS_OF_STEPS = 64
-_FEW_STEPS = (2, 6)
-"""Of more sayers of steps than the above, so many first and last steps are read of each."""
+"""Of more sayers of steps than these only the few first and last steps are read."""
 
 
 class Passing(NamedTuple):
@@ -301,7 +300,7 @@ def _chosen(told: list[Told], groups: Mapping[int, Group], first_lines: Mapping[
         first, last = group.firsts, group.lasts
         of_key.sort()
         if group.kind == "train.step" and last_sayer is not None and of_key[0][0] >= last_sayer:
-            first, last = _FEW_STEPS
+            first, last = FEW_STEPS
         chosen.update(place for _, place in of_key[:first])
         if last:
             chosen.update(place for _, place in sorted(lasts.get(key, ()))[-last:])
