@@ -470,7 +470,7 @@ class Run:
             listen(event, site)
         findings = self.matcher.feed(event, site)
         if findings is not None and not findings:
-            self.unclaimed.feed(event, site.order)
+            self.unclaimed.feed(event, site.order, line=site.text)
         return findings
 
     def listeners(self, kind: str) -> tuple[_Listener, ...]:

@@ -13,6 +13,7 @@ import click
 from nccl_logscan.cli.options import own_rules
 from nccl_logscan.cli.rule_text import described, listed
 from nccl_logscan.cli.stdout import printing
+from nccl_logscan.cli.suggest import suggest_command
 from nccl_logscan.diagnosis.detectors import DETECTOR_NAMES
 from nccl_logscan.errors import OutputError, Problem, RulebookError
 from nccl_logscan.rulebook.compiled import COMPILED, text_of
@@ -40,7 +41,10 @@ class _PrintingGroup(click.Group):
 
 @click.group("rules", cls=_PrintingGroup)
 def rules_command() -> None:
-    """List, show and check the rules."""
+    """List, show, check and draft rules."""
+
+
+rules_command.add_command(suggest_command)
 
 
 @rules_command.command("check")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nccl_logscan.diagnosis.excerpts import TEXT_LIMIT
 from nccl_logscan.diagnosis.verdict import UnclaimedGroup
 from nccl_logscan.events.mask import template
 from nccl_logscan.events.model import (
@@ -18,7 +19,7 @@ from nccl_logscan.events.model import (
 from nccl_logscan.position import Position
 from nccl_logscan.records import dataclass
 
-_SAMPLE = 500
+SAMPLE_LIMIT = 500
 _SOURCES = 65_536
 
 
@@ -27,6 +28,8 @@ class _Group:
     count: int
     first: Position
     sample: str
+    kind: str
+    line: str | None
 
 
 class Unclaimed:
@@ -41,8 +44,11 @@ class Unclaimed:
         self.dropped = 0
         self.last: dict[str, int] = {}
 
-    def feed(self, event: Event, order: int, times: int | None = None) -> None:
-        """Take in an event that no rule claimed, `times` over, last at `order`; only warnings and errors are kept."""
+    def feed(self, event: Event, order: int, times: int | None = None, line: str | None = None) -> None:
+        """Take in an event that no rule claimed, `times` over, last at `order`; only warnings and errors are kept.
+
+        `line` is its line as it stood in the log, where that is still known.
+        """
         if not _is_warning(event):
             return
         count = event.repeated * (1 if times is None else times)
@@ -53,14 +59,19 @@ class Unclaimed:
         if group is not None:
             group.count += count
         elif len(self._groups) < self._limit:
-            self._groups[key] = _Group(count, event.at, event.message[:_SAMPLE])
+            self._groups[key] = _Group(
+                count, event.at, event.message[:SAMPLE_LIMIT], event.kind, line and line[:TEXT_LIMIT]
+            )
         else:
             self.dropped += count
 
     def conclude(self) -> tuple[UnclaimedGroup, ...]:
         """Return the groups, largest first."""
         ordered = sorted(self._groups.items(), key=lambda item: -item[1].count)
-        return tuple(UnclaimedGroup(key, group.count, group.first, group.sample) for key, group in ordered)
+        return tuple(
+            UnclaimedGroup(key, group.count, group.first, group.sample, group.kind, group.line)
+            for key, group in ordered
+        )
 
 
 def _is_warning(event: Event) -> bool:

@@ -95,12 +95,18 @@ class TimelineEntry:
 
 @dataclass(frozen=True, slots=True)
 class UnclaimedGroup:
-    """Warnings and errors that no rule knew, by template."""
+    """Warnings and errors that no rule knew, by template.
+
+    `first` is the place of the first of them, `sample` its message (cut at 500 characters), `kind` the kind of its
+    event and `line` the whole line as it stood in the log (cut at 2,000); None where it had passed too long ago.
+    """
 
     template: str
     count: int
     first: Position
     sample: str
+    kind: str
+    line: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from nccl_logscan.expressions import deferred
 
@@ -28,6 +30,25 @@ _VARIABLE = deferred(
     re.VERBOSE | re.ASCII,
 )
 _BLANKS = deferred(r"\s+")
+
+
+class Piece(NamedTuple):
+    """A part of a message: `mask` names what it varies as (`n`, `addr`, ...), None where it is the same in each run."""
+
+    mask: str | None
+    text: str
+
+
+def pieces(message: str) -> Iterator[Piece]:
+    """Yield the parts of a message of which `template` keeps some and masks the others; joined they are the message."""
+    at = 0
+    for found in _VARIABLE.finditer(message):
+        if found.start() > at:
+            yield Piece(None, message[at : found.start()])
+        yield Piece(found.lastgroup, found[0])
+        at = found.end()
+    if at < len(message):
+        yield Piece(None, message[at:])
 
 
 def template(message: str) -> str:

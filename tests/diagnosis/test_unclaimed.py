@@ -79,6 +79,13 @@ def test_what_a_rule_claims_is_not_among_the_unclaimed(scan, rules):
     assert result.coverage.unrecognised_nccl_lines == 4
 
 
+def test_a_group_tells_the_kind_and_the_first_line_as_it_stood(scan, rules):
+    book = rules(known="{event: nccl.warn, wordings: [{message: known}]}")
+    [group] = scan(WARN.format("strange thing") * 4, book).unclaimed
+
+    assert (group.kind, group.line) == ("nccl.warn", WARN.format("strange thing").rstrip())
+
+
 @given(st.lists(st.tuples(st.sampled_from("abcdefgh"), st.integers(1, 9)), max_size=40), st.integers(1, 5))
 def test_no_warning_is_lost_between_groups_and_the_rest(told, limit):
     unclaimed = grouped(*(warning(text, repeated=times) for text, times in told), limit=limit)

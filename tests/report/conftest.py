@@ -290,7 +290,14 @@ def sample_result() -> ScanResult:
         ),
         coverage=Coverage(61_004, 11_204_991, {"nccl.warn": 2, "log.text": 60_000}, 1, 3, 0, 1.25, 80_000_000),
         unclaimed=(
-            UnclaimedGroup("NET/X : strange thing <n>", 4, Position(LOG, 500, 5000), "NET/X : strange thing 5"),
+            UnclaimedGroup(
+                "NET/X : strange thing <n>",
+                4,
+                Position(LOG, 500, 5000),
+                "NET/X : strange thing 5",
+                "nccl.warn",
+                "n1:10:11 [0] NCCL WARN NET/X : strange thing 5",
+            ),
         ),
         inputs=(ScannedInput(LOG, "text", 11_204_991, 61_004, None),),
         notes=("The last line has no line end: the log may have been cut.",),
