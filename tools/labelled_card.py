@@ -54,8 +54,10 @@ Where two of the surest differ, the template is left out. Of {conflicts} such te
 
 ## Licence
 
-Message strings of public programs, quoted as facts with their source; no other text of those programs is in here. Logs
-in `fixtures/cases` are our own or rewritten with invented hosts, addresses and numbers (`case.yaml` says from where).
+Message strings of public programs, quoted as facts with their source; no other text of those programs is in here. What
+was read of the licences: NCCL's LICENSE.txt (of 2020) is a BSD text of three clauses, PyTorch's LICENSE is BSD-style,
+aws-ofi-nccl's LICENSE is Apache 2.0; those of later versions and of the other programs were not looked at. Logs in
+`fixtures/cases` are our own or rewritten with invented hosts, addresses and numbers (`case.yaml` says from where).
 
 ## What it must not be used for
 
