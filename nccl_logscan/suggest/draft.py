@@ -11,6 +11,7 @@ from nccl_logscan.position import Position
 from nccl_logscan.records import dataclass
 from nccl_logscan.report.redact import redact
 from nccl_logscan.report.visible import visible
+from nccl_logscan.sources import STDIN
 from nccl_logscan.suggest.wording import Worded, worded
 from nccl_logscan.suggest.yaml_text import block, expression_scalar, quoted
 from nccl_logscan.taxonomy import Action, Category, Role, Severity
@@ -82,7 +83,7 @@ def line_of(group: UnclaimedGroup) -> Line:
 
 def example_line(text: str, at: Position) -> Line:
     """Return a line of a log as an example shows it."""
-    name = redact(visible(at.source))
+    name = "standard input" if at.source == STDIN else redact(visible(at.source))
     return Line(redact(_without_half_word(text)), f"from {name}, line {at.line}")
 
 
