@@ -19,7 +19,7 @@ from nccl_logscan.events.model import (
 from nccl_logscan.position import Position
 from nccl_logscan.records import dataclass
 
-SAMPLE_LIMIT = 500
+_SAMPLE = 500
 _SOURCES = 65_536
 
 
@@ -59,9 +59,7 @@ class Unclaimed:
         if group is not None:
             group.count += count
         elif len(self._groups) < self._limit:
-            self._groups[key] = _Group(
-                count, event.at, event.message[:SAMPLE_LIMIT], event.kind, line and line[:TEXT_LIMIT]
-            )
+            self._groups[key] = _Group(count, event.at, event.message[:_SAMPLE], event.kind, line and line[:TEXT_LIMIT])
         else:
             self.dropped += count
 

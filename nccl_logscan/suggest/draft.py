@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import string
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from nccl_logscan.diagnosis.excerpts import TEXT_LIMIT
-from nccl_logscan.diagnosis.unclaimed import SAMPLE_LIMIT
 from nccl_logscan.diagnosis.verdict import UnclaimedGroup
 from nccl_logscan.position import Position
 from nccl_logscan.records import dataclass
 from nccl_logscan.report.redact import redact
 from nccl_logscan.report.visible import visible
+from nccl_logscan.sources import STDIN
 from nccl_logscan.suggest.wording import Worded, worded
 from nccl_logscan.suggest.yaml_text import block, expression_scalar, quoted
 from nccl_logscan.taxonomy import Action, Category, Role, Severity
@@ -19,6 +20,7 @@ UNSORTED = "unsorted"
 _SLUG = 60
 _TITLE = 100
 _INDENT = " " * 8
+_IN_SECRETS = string.ascii_letters + string.digits + "+/_.~=-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ def draft(group: UnclaimedGroup, category: Category | None, taken: Collection[st
 
     Its near miss and what else fires on its hit are found out by scanning (`nccl_logscan/suggest/suggest.py`).
     """
-    wording = worded(_uncut(group.sample, SAMPLE_LIMIT))
+    wording = worded(group.sample)
     if wording is None:
         return None
     return Draft(
@@ -81,13 +83,13 @@ def line_of(group: UnclaimedGroup) -> Line:
 
 def example_line(text: str, at: Position) -> Line:
     """Return a line of a log as an example shows it."""
-    name = redact(visible(at.source))
-    return Line(redact(_uncut(text, TEXT_LIMIT)), f"from {name}, line {at.line}")
+    name = "standard input" if at.source == STDIN else redact(visible(at.source))
+    return Line(redact(_without_half_word(text)), f"from {name}, line {at.line}")
 
 
-def _uncut(text: str, limit: int) -> str:
-    """Return a text of which a half word may be the end, without that: half of a secret is not known for one."""
-    return text.rpartition(" ")[0] or text if len(text) >= limit else text
+def _without_half_word(text: str) -> str:
+    """Return a line without the word in which it may have been cut: half of a secret is not known for one."""
+    return text.rstrip(_IN_SECRETS) or text if len(text) >= TEXT_LIMIT else text
 
 
 def _slug(words: Sequence[str]) -> str:

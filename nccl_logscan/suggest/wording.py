@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from nccl_logscan.events.mask import Piece, pieces
 from nccl_logscan.expressions import deferred
@@ -16,8 +16,10 @@ from nccl_logscan.rulebook.rule import Pattern
 _LONGEST = 300
 _LEAST_LETTERS = 3
 _FEW_LETTERS = 12
-"""With fewer letters than this an expression fits other messages too, so it is for the whole message alone."""
+"""With fewer letters than this an expression fits other messages too, so it is for whole messages alone."""
 _KEPT_LITERALS = 3
+_MOST_VARYING = 12
+"""An expression ends before it has more parts that vary: it is told by then, and each costs a search more."""
 
 _GAP = rf"[^\n]{{0,{_LONGEST}}}?"
 _HIDDEN = "redacted"
@@ -58,16 +60,21 @@ def worded(message: str) -> Worded | None:
 
     Secrets are in neither the expression nor the captures.
     """
-    parts = tuple(_parts(_shortened(message)))
+    text = redact(message).strip(_BLANKS)
+    whole = tuple(_parts(_shortened(text)))
+    parts = tuple(_beginning(whole))
     words = tuple(word for part in parts if part.mask is None for word in _WORD.findall(part.text.lower()))
-    is_short = _letters(parts) < _FEW_LETTERS and len(message) <= _LONGEST
-    forms = (_whole(parts, anchored=is_short), _whole(parts, anchored=False), _longest_literals(parts))
-    for expression in forms if _letters(parts) >= _LEAST_LETTERS else ():
-        if not expression or fault_of(expression) or danger_of(expression):
+    begin, end = (r"^\s*", r"\s*$") if _letters(parts) < _FEW_LETTERS else ("", "")
+    if len(text) > _LONGEST or parts != whole:
+        end = ""
+    expression = _expression(parts)
+    forms = (begin + expression + end, expression, _longest_literals(parts))
+    for form in forms if _letters(parts) >= _LEAST_LETTERS else ():
+        if not form or fault_of(form) or danger_of(form):
             continue
-        found = [_search(expression, text) for text in (message, redact(message))]
-        if all(captures is not None for captures in found):
-            return Worded(expression, found[1] or {}, words)
+        captures = _search(form, redact(message))
+        if captures is not None and _search(form, message) is not None:
+            return Worded(form, captures, words)
     return None
 
 
@@ -76,14 +83,22 @@ def _search(expression: str, text: str) -> Mapping[str, str] | None:
     return None if match is None else match.groupdict()
 
 
-def _shortened(message: str) -> str:
-    """Return the beginning of a message, up to a blank where there is one: a word is not cut in two."""
-    text = redact(message)
+def _shortened(text: str) -> str:
+    """Return the beginning of a text, up to a blank where one leaves most of it: no word is cut in two."""
     if len(text) <= _LONGEST:
-        return text.strip(_BLANKS)
+        return text
     head = text[:_LONGEST]
     at = max(head.rfind(blank) for blank in _BLANKS)
-    return head[: at if at > 0 else _LONGEST].strip(_BLANKS)
+    return head[: at if at > _LONGEST // 2 else _LONGEST].strip(_BLANKS)
+
+
+def _beginning(parts: Iterable[Piece]) -> Iterator[Piece]:
+    varying = 0
+    for part in parts:
+        varying += part.mask is not None
+        if varying > _MOST_VARYING:
+            return
+        yield part
 
 
 def _parts(text: str) -> Iterator[Piece]:
@@ -109,7 +124,7 @@ def _letters(parts: Iterable[Piece]) -> int:
 # --- expressions ---------------------------------------------------------------------------------------------
 
 
-def _whole(parts: Sequence[Piece], *, anchored: bool) -> str:
+def _expression(parts: Iterable[Piece]) -> str:
     expression, said = "", ""
     captured: set[str | None] = set()
     for part in parts:
@@ -121,7 +136,7 @@ def _whole(parts: Sequence[Piece], *, anchored: bool) -> str:
             expression += varying if name is None or name in captured else f"(?P<{name}>{varying})"
             captured.add(name)
         said = part.text
-    return rf"^\s*{expression}\s*$" if anchored else expression
+    return expression
 
 
 def _varying(part: Piece) -> str:

@@ -114,6 +114,7 @@ def test_standard_input_is_drafted_with_a_written_near_miss(run, monkeypatch):
 
     [drafted] = yaml.safe_load_all(run("rules", "suggest", "-").out)
 
+    assert drafted["examples"]["hit"][0]["source"] == "from standard input, line 1"
     assert drafted["examples"]["miss"][0]["source"].startswith("written after the wording of")
 
 

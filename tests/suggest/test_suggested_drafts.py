@@ -147,6 +147,18 @@ def test_a_secret_is_nowhere_in_a_draft():
     assert "[redacted]" in text
 
 
+@given(st.integers(0, 2100), st.sampled_from([" ", "-", "x/"]))
+def test_a_secret_that_is_cut_in_two_is_nowhere_in_a_draft(before, filling):
+    shown = "hf_Abcdefghij0123456789"
+    message = f"strange {(filling * before)[:before]} {shown} and more" + " x" * 100
+    line = f"node-1:10:11 [0] misc/socket.cc:49 NCCL WARN {message}"[:2000]
+
+    text = as_yaml(draft(group(message, line=line), None))
+
+    assert "hf_" not in text
+    assert "Abcd" not in text
+
+
 # --- tried out by scans --------------------------------------------------------------------------------------
 
 

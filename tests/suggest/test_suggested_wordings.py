@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import perf_counter
+
 import pytest
 import regex
 from hypothesis import given
@@ -90,6 +92,26 @@ def test_a_message_of_a_word_is_for_the_whole_message_alone():
 
     assert regex.search(expression, "boom")
     assert not regex.search(expression, "no boom today")
+
+
+def test_a_few_letters_before_a_very_long_word_are_not_taken_for_all_of_the_message():
+    message = "peer " + "1.1.1.1:1-" * 100
+    expression = worded(message).expression
+
+    assert regex.search(expression, message)
+    assert not regex.search(expression, "peer")
+    assert not regex.search(expression, "the peer is gone")
+
+
+@pytest.mark.parametrize("message", ["a:1<2>," * 60, "of 1.1.1.1:1-" * 20, "/a/b " * 50, "12x" * 90])
+def test_a_message_in_which_much_varies_gives_an_expression_that_is_soon_told(message):
+    found = worded("strange " + message)
+    began = perf_counter()
+
+    assert regex.search(found.expression, f"strange {message}")
+    assert not regex.search(found.expression, "strang " + message.replace("<", "(") * 10)
+    assert len(found.expression) < 500
+    assert perf_counter() - began < 2
 
 
 @pytest.mark.parametrize("message", ["", "12", "0x12 10.0.0.3", "\x1b\x00", "--- ***"])
