@@ -56,7 +56,7 @@ from nccl_logscan.taxonomy import Role
 
 if TYPE_CHECKING:
     from nccl_logscan.configs.model import Config
-    from nccl_logscan.diagnosis.verdict import Diagnosis, JudgedSetting, PlannedStep
+    from nccl_logscan.diagnosis.verdict import Diagnosis, JudgedSetting, PlannedStep, UnclaimedGroup
     from nccl_logscan.skim.asking import Askers
     from nccl_logscan.skim.channels import UnreadChannels
     from nccl_logscan.skim.large import Large
@@ -67,6 +67,7 @@ _MEMO = 4_096
 _PROGRESS_LINES = 16_384
 _PROBLEMS = 3
 _NOTES = 20
+_STOPGAPS = 50
 _Input = TypeVar("_Input", bound=LineSource)
 _UNKNOWN_KINDS = frozenset({"log.text"})
 _HARMLESS = frozenset({Role.BENIGN, Role.CONTEXT})
@@ -351,6 +352,8 @@ class Run:
         self.clocks = Clocks()
         self.job = JobFacts(self.identity)
         self.unclaimed = Unclaimed()
+        self.stopgaps = Unclaimed(_STOPGAPS)
+        """What only rules claim that fire where no other does."""
         self.timeline = Timeline()
         self.dumps = DumpSets()
         self.dump_notes: list[str] = []
@@ -469,8 +472,8 @@ class Run:
         for listen in listeners:
             listen(event, site)
         findings = self.matcher.feed(event, site)
-        if findings is not None and not findings:
-            self.unclaimed.feed(event, site.order, line=site.text)
+        if findings is not None and all(finding.rule.match.fallback for finding in findings):
+            (self.stopgaps if findings else self.unclaimed).feed(event, site.order, line=site.text)
         return findings
 
     def listeners(self, kind: str) -> tuple[_Listener, ...]:
@@ -497,6 +500,7 @@ class Run:
             raise _nothing_to_judge(sources)
         torn = any(source.note is not None and (source.lines_read > 0 or source.is_lost) for source in sources)
         diagnosis = diagnose(scene, torn=torn, unexplained=self.unexplained)
+        diagnosis, unclaimed, model_digest = _asked(diagnosis, self.unclaimed.conclude(), self.stopgaps.conclude())
         job = self.job.conclude()
         configs = _configs_of(files, job)
         return ScanResult(
@@ -507,12 +511,13 @@ class Run:
             standings=self._hang().standings(self.identity, scene.recordings),
             job=job,
             coverage=self._coverage(logs_among(sources), time.perf_counter() - started),
-            unclaimed=self.unclaimed.conclude(),
+            unclaimed=unclaimed,
             inputs=tuple(_inputs(sources, files, configs)),
             notes=(*_remarks_on(files, sources, configs), *self._notes(sources)),
             rulebook_digest=self.rulebook.digest,
             rules_used={finding.rule.id: finding.rule for finding in findings},
             judged=_judged(job, configs),
+            model_digest=model_digest,
         )
 
     @property
@@ -630,6 +635,24 @@ def _configs_of(files: Files, job: Job) -> tuple[Config, ...]:
     likely = read_configs({name: data for name, data in found.items() if may_set_a_job_up(data, known)})
     own = (config for config in likely if sets_a_job_up(config, known) and not is_of_another_job(config, job))
     return (*read_configs(named), *own)
+
+
+def _asked(
+    diagnosis: Diagnosis, unclaimed: tuple[UnclaimedGroup, ...], stopgaps: tuple[UnclaimedGroup, ...]
+) -> tuple[Diagnosis, tuple[UnclaimedGroup, ...], str | None]:
+    """Ask the classifier about what no rule claims; return what comes of it, and the model's digest if it was asked."""
+    finding = diagnosis.finding
+    is_weak = finding is not None and (finding.rule.role is Role.SYMPTOM or finding.rule.match.fallback)
+    if not unclaimed and not (is_weak and stopgaps):
+        return diagnosis, unclaimed, None
+    from nccl_logscan.classifier.model import shipped_model  # noqa: PLC0415
+    from nccl_logscan.diagnosis.suggestions import suggested, with_alternatives, with_suggestions  # noqa: PLC0415
+
+    model = shipped_model()
+    groups = with_suggestions(unclaimed, model)
+    if is_weak:
+        diagnosis = with_alternatives(diagnosis, (*groups, *with_suggestions(stopgaps, model)))
+    return suggested(diagnosis, groups), groups, model.digest
 
 
 def _plan(diagnosis: Diagnosis, job: Job, configs: tuple[Config, ...], files: Files) -> tuple[PlannedStep, ...]:

@@ -25,6 +25,7 @@ COMMANDS = {
     "advise": "nccl_logscan.cli.advise",
     "explain": "nccl_logscan.cli.explain",
     "rules": "nccl_logscan.cli.rules",
+    "train": "nccl_logscan.cli.train",
 }
 _COMPLETION = "_NCCL_LOGSCAN_COMPLETE"
 """The variable by which a shell asks Click for the words that may come next."""

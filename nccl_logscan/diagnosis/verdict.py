@@ -13,6 +13,7 @@ from nccl_logscan.rulebook.rule import Rule
 from nccl_logscan.taxonomy import Action, Basis, Category, Level
 
 if TYPE_CHECKING:
+    from nccl_logscan.classifier.score import Suggestion
     from nccl_logscan.lint.model import Remark
 
 
@@ -107,6 +108,7 @@ class UnclaimedGroup:
     sample: str
     kind: str
     line: str | None
+    suggestion: Suggestion | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,3 +270,5 @@ class ScanResult:
     rulebook_digest: str
     rules_used: Mapping[str, Rule]
     judged: tuple[JudgedSetting, ...] = ()
+    model_digest: str | None = None
+    """Of the classifier's model; None where it was not asked."""

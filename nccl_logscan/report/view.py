@@ -9,6 +9,7 @@ from operator import itemgetter
 from typing import Any, TypeAlias
 
 from nccl_logscan.catalogue.model import Kind
+from nccl_logscan.classifier.score import Suggestion
 from nccl_logscan.diagnosis.findings import Evidence, Finding
 from nccl_logscan.diagnosis.verdict import (
     Aligned,
@@ -63,7 +64,7 @@ _LONE_SURROGATE = deferred("[\ud800-\udfff]")
 _IMPORTANCE = {Role.CAUSE: 0, Role.SYMPTOM: 1, Role.ECHO: 2, Role.CONTEXT: 3, Role.BENIGN: 4}
 
 
-def build_view(result: ScanResult, *, model_digest: str | None = None) -> ReportView:
+def build_view(result: ScanResult) -> ReportView:
     """Return the report of a scan by the contract, version 1.0.
 
     The same log gives the same view, but for `coverage.seconds` and `coverage.peak_rss_bytes`. Lists and texts are
@@ -76,7 +77,7 @@ def build_view(result: ScanResult, *, model_digest: str | None = None) -> Report
             "name": "nccl-logscan",
             "version": __version__,
             "rules_digest": result.rulebook_digest,
-            "model_digest": model_digest,
+            "model_digest": result.model_digest,
         },
         "inputs": [_input(scanned) for scanned in result.inputs[:INPUTS_LIMIT]],
         "verdict": _verdict(diagnosis),
@@ -362,8 +363,16 @@ def _unclaimed(group: UnclaimedGroup) -> dict[str, Any]:
         "template": group.template,
         "count": group.count,
         "first": _place(group.first),
-        "suggestion": None,
+        "suggestion": None if group.suggestion is None else _suggestion(group.suggestion),
         "sample": group.sample,
+    }
+
+
+def _suggestion(suggestion: Suggestion) -> dict[str, Any]:
+    return {
+        "category": suggestion.category.value,
+        "probability": _share(suggestion.probability),
+        "words": list(suggestion.words),
     }
 
 

@@ -1,0 +1,110 @@
+"""Labelled messages: what a model is trained on and measured with, and how they are split."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+from nccl_logscan.classifier.features import terms
+from nccl_logscan.errors import InputError
+from nccl_logscan.records import dataclass, replace
+from nccl_logscan.taxonomy import Category
+
+FOLDS = 5
+MESSAGES = "messages.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A masked message, of an event of a kind, and what it is a sign of.
+
+    `scenarios`: the rules, jobs and source files that it stands in.
+    """
+
+    template: str
+    category: Category
+    scenarios: tuple[str, ...]
+    origin: str
+    kind: str = ""
+
+    @property
+    def terms(self) -> list[str]:
+        """What it is made of."""
+        return terms(self.template, self.kind)
+
+
+class Split(NamedTuple):
+    """Messages to learn from, to calibrate on, and to measure with: no template and no scenario is in two of them."""
+
+    train: tuple[Message, ...]
+    calibrate: tuple[Message, ...]
+    test: tuple[Message, ...]
+
+
+def read_messages(path: Path) -> tuple[Message, ...]:
+    """Read a file of JSON lines. Raises InputError with the line that is none of a message."""
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} could not be read: {error}", hint="give a file of labelled messages") from error
+    return tuple(_message(line, f"{path}:{number}") for number, line in enumerate(lines, 1) if line.strip())
+
+
+def shipped_messages() -> tuple[Message, ...]:
+    """Return the messages that are shipped: the wheel's copy, or the checkout's own."""
+    package = Path(__file__).resolve().parents[1]
+    installed = package / "_labelled" / MESSAGES
+    return read_messages(installed if installed.is_file() else package.parent / "fixtures" / "labelled" / MESSAGES)
+
+
+def joined(messages: Iterable[Message]) -> tuple[Message, ...]:
+    """Return each template once, in order; of several the first one says what it is, and all tell its scenarios."""
+    by_template: dict[str, Message] = {}
+    for message in messages:
+        known = by_template.get(message.template)
+        scenarios = message.scenarios if known is None else tuple(dict.fromkeys((*known.scenarios, *message.scenarios)))
+        by_template[message.template] = replace(known or message, scenarios=scenarios)
+    return tuple(by_template[template] for template in sorted(by_template))
+
+
+def _message(line: str, place: str) -> Message:
+    try:
+        plain = json.loads(line)
+        category = Category(plain["category"])
+        scenarios = tuple(map(str, plain["scenarios"])) or (str(plain["template"]),)
+        return Message(str(plain["template"]), category, scenarios, str(plain["origin"]), str(plain["kind"]))
+    except (ValueError, TypeError, KeyError) as error:
+        raise InputError(f"{place} is no labelled message: {error}", hint="see fixtures/labelled/README.md") from error
+
+
+def splits(messages: Sequence[Message]) -> Iterator[Split]:
+    """Yield each fold once as the test, the next one to calibrate on, and of the others what has nothing in common.
+
+    A scenario is in one fold, by its name. What the model cannot tell apart counts as one template.
+    """
+    for fold in range(FOLDS):
+        test, calibrate = _of_fold(messages, fold), _of_fold(messages, (fold + 1) % FOLDS)
+        calibrate = _apart(calibrate, test, {fold})
+        train = _apart(messages, (*test, *calibrate), {fold, (fold + 1) % FOLDS})
+        yield Split(train, calibrate, test)
+
+
+def _of_fold(messages: Iterable[Message], fold: int) -> tuple[Message, ...]:
+    return tuple(message for message in messages if fold_of(message.scenarios[0]) == fold)
+
+
+def _apart(messages: Iterable[Message], others: Iterable[Message], folds: set[int]) -> tuple[Message, ...]:
+    seen = {frozenset(terms(other.template)) for other in others}
+    return tuple(
+        message
+        for message in messages
+        if folds.isdisjoint(map(fold_of, message.scenarios)) and frozenset(terms(message.template)) not in seen
+    )
+
+
+def fold_of(scenario: str) -> int:
+    """Return the fold that a scenario is in."""
+    return int.from_bytes(sha256(scenario.encode()).digest()[:4], "big") % FOLDS

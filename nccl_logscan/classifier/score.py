@@ -1,0 +1,65 @@
+"""Scoring: a message and a model to a suggestion, or to nothing. Without scikit-learn."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from math import exp, sqrt
+from operator import add
+
+from nccl_logscan.classifier.features import is_word, terms
+from nccl_logscan.classifier.model import Model, Row
+from nccl_logscan.records import dataclass
+from nccl_logscan.taxonomy import Category
+
+_WORDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A category for a message that no rule knows; `probability` is 0 to 1, calibrated. `words` spoke for it most."""
+
+    category: Category
+    probability: float
+    words: tuple[str, ...]
+
+
+def probabilities(model: Model, template: str, kind: str = "") -> tuple[float, ...]:
+    """Return the probability of each of the model's categories, in their order; they sum to 1."""
+    return _probabilities(model, _known(model, terms(template, kind)).values())
+
+
+def suggest(model: Model, template: str, kind: str = "") -> Suggestion | None:
+    """Return what a masked message of an event's kind is taken for.
+
+    None where that is harmless or not sure enough, or where too few of its terms are known.
+    """
+    found = terms(template, kind)
+    rows = _known(model, found)
+    words = [term for term in rows if is_word(term)]
+    if not words or len(rows) < model.known_share * len(found):
+        return None
+    scored = _probabilities(model, rows.values())
+    best = max(range(len(scored)), key=scored.__getitem__)
+    if scored[best] < model.thresholds[best] or model.categories[best] is Category.NONE:
+        return None
+    speaking = [term for term in words if rows[term].coefficients[best] > 0]
+    speaking.sort(key=lambda term: -rows[term].coefficients[best])
+    return Suggestion(model.categories[best], scored[best], tuple(speaking[:_WORDS]))
+
+
+def _known(model: Model, found: Collection[str]) -> dict[str, Row]:
+    return {term: row for term in found if (row := model.rows.get(term)) is not None}
+
+
+def _probabilities(model: Model, rows: Collection[Row]) -> tuple[float, ...]:
+    totals: tuple[float, ...] = (0.0,) * len(model.categories)
+    weight = 0.0
+    for squared, coefficients in rows:
+        weight += squared
+        totals = tuple(map(add, totals, coefficients))
+    norm = sqrt(weight) or 1.0
+    logits = [intercept + total / norm for intercept, total in zip(model.intercepts, totals, strict=True)]
+    highest = max(logits)
+    powers = [exp(logit - highest) for logit in logits]
+    whole = sum(powers)
+    return tuple(power / whole for power in powers)

@@ -1,0 +1,196 @@
+"""Labelled messages to a model. The one module that needs scikit-learn (`nccl-logscan[train]`).
+
+Deterministic: the same messages give the same file.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_limits
+
+from nccl_logscan.classifier.data import Message, splits
+from nccl_logscan.classifier.measures import Judged
+from nccl_logscan.classifier.model import FORMAT
+from nccl_logscan.records import dataclass
+from nccl_logscan.taxonomy import Category
+
+STRENGTH = 8.0
+"""The inverse of the regularisation, the best of those tried in `reports/accuracy.md`."""
+KNOWN_SHARE = 0.3
+MOST_ABSTAINED = 0.24
+"""Share of the messages that thresholds may leave without an answer, on the calibration split."""
+_DIGITS = 3
+_TEMPERATURES = np.geomspace(0.2, 3.0, 60)
+
+Messages = Sequence[Message]
+
+
+class Classifier(NamedTuple):
+    """Categories, and a function from messages to their logits, one row each."""
+
+    categories: tuple[Category, ...]
+    logits: Callable[[Messages], Any]
+
+
+Maker = Callable[[Messages], Classifier]
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """The parts of a linear model in scikit-learn's terms."""
+
+    vectorizer: TfidfVectorizer
+    regression: LogisticRegression
+
+    @property
+    def classifier(self) -> Classifier:
+        """The same as a function."""
+        categories = tuple(Category(name) for name in self.regression.classes_)
+        return Classifier(categories, self._logits)
+
+    def _logits(self, messages: Messages) -> Any:
+        return self.regression.decision_function(self.vectorizer.transform(messages))
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What turns logits into answers: they are divided by `temperature`; `thresholds` is one for each category."""
+
+    temperature: float
+    thresholds: tuple[float, ...]
+
+
+def terms_of(message: Message) -> list[str]:
+    """Return a message's terms, as a vectoriser asks for them."""
+    return message.terms
+
+
+def fit(messages: Messages, strength: float = STRENGTH) -> Fitted:
+    """Fit words and pairs of words by multinomial logistic regression, categories weighted alike."""
+    vectorizer = TfidfVectorizer(analyzer=terms_of, min_df=2, binary=True)
+    features = vectorizer.fit_transform(messages)
+    regression = LogisticRegression(C=strength, class_weight="balanced", max_iter=5_000, tol=1e-6)
+    with threadpool_limits(1):  # several threads take hundreds of times as long, and add in another order
+        regression.fit(features, [message.category.value for message in messages])
+    return Fitted(vectorizer, regression)
+
+
+def calibrated(classifier: Classifier, messages: Messages) -> Calibration:
+    """Choose temperature and thresholds by messages that the classifier has not seen."""
+    wanted = np.array([_place(classifier.categories, message.category) for message in messages])
+    return _calibration(classifier.logits(messages), wanted)
+
+
+def _calibration(logits: Any, wanted: Any) -> Calibration:
+    temperature = min(_TEMPERATURES, key=lambda one: _surprise(_softmax(logits / one), wanted))
+    return Calibration(float(temperature), _thresholds(_softmax(logits / temperature), wanted))
+
+
+def judged(classifier: Classifier, calibration: Calibration, messages: Messages) -> Iterator[Judged]:
+    """Yield what is made of each message."""
+    if not messages:
+        return
+    scored = _softmax(classifier.logits(messages) / calibration.temperature)
+    for message, row in zip(messages, scored, strict=True):
+        best = int(row.argmax())
+        sure = row[best] >= calibration.thresholds[best]
+        category = classifier.categories[best]
+        yield Judged(message, category, float(row[best]), category if sure else None)
+
+
+def held_out(messages: Messages, make: Maker) -> list[Judged]:
+    """Judge every message by a classifier that was made and calibrated without its template and scenarios."""
+    found: list[Judged] = []
+    for split in splits(messages):
+        classifier = make(split.train)
+        found.extend(judged(classifier, calibrated(classifier, split.calibrate), split.test))
+    return found
+
+
+def calibration_of(messages: Messages, make: Maker) -> Calibration:
+    """Choose temperature and thresholds for a model of all messages by those that its like had not seen."""
+    categories = tuple(sorted({message.category for message in messages}))
+    rows: list[Any] = []
+    wanted: list[int] = []
+    for split in splits(messages):
+        if split.test:
+            classifier = make((*split.train, *split.calibrate))
+            logits = np.full((len(split.test), len(categories)), -30.0)
+            logits[:, [categories.index(one) for one in classifier.categories]] = classifier.logits(split.test)
+            rows.append(logits)
+            wanted += [categories.index(message.category) for message in split.test]
+    return _calibration(np.vstack(rows), np.array(wanted))
+
+
+def text_of(fitted: Fitted, calibration: Calibration) -> str:
+    """Return the model as the JSON lines that `read_model` reads."""
+    categories = [str(name) for name in fitted.regression.classes_]  # sorted, as `calibration_of` has them
+    weights = fitted.vectorizer.idf_
+    coefficients = fitted.regression.coef_ / calibration.temperature
+    head = {
+        "format": FORMAT,
+        "categories": categories,
+        "intercepts": [_rounded(value) for value in fitted.regression.intercept_ / calibration.temperature],
+        "thresholds": [_rounded(value) for value in calibration.thresholds],
+        "known_share": KNOWN_SHARE,
+    }
+    rows = (
+        [term, _rounded(weights[at] ** 2), *(_rounded(weights[at] * value) for value in coefficients[:, at])]
+        for term, at in sorted(fitted.vectorizer.vocabulary_.items())
+    )
+    return "".join(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in (head, *rows))
+
+
+def _rounded(value: float) -> float:
+    return round(float(value), _DIGITS)
+
+
+def _place(categories: Sequence[Category], category: Category) -> int:
+    return categories.index(category) if category in categories else -1
+
+
+def _softmax(logits: Any) -> Any:
+    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)
+
+
+def _surprise(scored: Any, wanted: Any) -> float:
+    """The mean negative logarithm of the probability of what was wanted."""
+    known = wanted >= 0
+    given = scored[np.arange(len(wanted))[known], wanted[known]]
+    return float(-np.log(np.maximum(given, 1e-12)).mean())
+
+
+def _thresholds(scored: Any, wanted: Any) -> tuple[float, ...]:
+    """Return for each category the least probability at which it is right as often as for all others.
+
+    The share of right answers that is asked for is the highest with which no more than `MOST_ABSTAINED` go unanswered.
+    """
+    best, surest = scored.argmax(axis=1), scored.max(axis=1)
+    right = best == wanted
+    chosen: tuple[float, ...] = (0.0,) * scored.shape[1]
+    for asked in np.arange(0.5, 1.0, 0.01):
+        thresholds = tuple(
+            _threshold(surest[best == category], right[best == category], asked) for category in range(scored.shape[1])
+        )
+        if (surest < np.array(thresholds)[best]).mean() > MOST_ABSTAINED:
+            break
+        chosen = thresholds
+    return chosen
+
+
+def _threshold(surest: Any, right: Any, asked: float) -> float:
+    """Return the least probability from which on this share of the answers is right; 1 where there is none."""
+    order = np.argsort(-surest, kind="stable")
+    shares = (np.cumsum(right[order]) + 1) / (np.arange(len(order)) + 2)  # as if one right and one wrong were added
+    enough = np.flatnonzero(shares >= asked)
+    if len(enough):
+        return math.floor(float(surest[order][enough[-1]]) * 1e4) / 1e4
+    return 1.0 if len(order) else asked

@@ -1,0 +1,79 @@
+"""One training: the model's text, its card, and whether a site's own messages helped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from nccl_logscan.classifier.card import card
+from nccl_logscan.classifier.data import Message, joined
+from nccl_logscan.classifier.measures import Judged, abstention, calibration_error, macro_f1
+from nccl_logscan.classifier.train import Calibration, Classifier, calibration_of, fit, held_out, judged, text_of
+
+
+class Training:
+    """Trains on `messages` and on a site's `own`. What is costly is done when it is asked for."""
+
+    def __init__(self, messages: Sequence[Message], own: Sequence[Message] = ()) -> None:
+        self._shipped = tuple(messages)
+        self._own = tuple(own)
+        self._messages = joined([*messages, *own])
+
+    @cached_property
+    def judged(self) -> list[Judged]:
+        """Every message, judged by a model that has seen neither its template nor its scenarios."""
+        return held_out(self._messages, _classifier)
+
+    @cached_property
+    def text(self) -> str:
+        """The model, trained on all messages, calibrated on what was held out."""
+        return text_of(fit(self._messages), self._calibration)
+
+    @property
+    def card(self) -> str:
+        """The model's MODEL.md."""
+        return card(self.text, self._messages, self.judged)
+
+    @cached_property
+    def _calibration(self) -> Calibration:
+        return calibration_of(self._messages, _classifier)
+
+    def told(self) -> Iterator[str]:
+        """Yield what a person wants to know of it, line by line."""
+        yield f"{len(self._messages)} messages; held out: " + _quality(self.judged)
+        if self._own:
+            own = {message.scenarios for message in self._own}
+            with_own = [one for one in self.judged if one.message.scenarios in own]
+            without = _judged_without(self._shipped, [one.message for one in with_own])
+            yield f"your {len(with_own)} messages, judged without your cases: {_right(without)}"
+            yield f"your {len(with_own)} messages, with the other cases of yours: {_right(with_own)}"
+            gain = _score(with_own) - _score(without)
+            yield (
+                "your cases helped" if gain > 0 else "your cases made no difference" if gain == 0 else "your cases hurt"
+            )
+
+
+def _classifier(messages: Sequence[Message]) -> Classifier:
+    return fit(messages).classifier
+
+
+def _judged_without(shipped: Sequence[Message], own: Sequence[Message]) -> list[Judged]:
+    return list(judged(_classifier(shipped), calibration_of(shipped, _classifier), own))
+
+
+def _quality(told: Sequence[Judged]) -> str:
+    return (
+        f"macro-F1 {macro_f1(told):.3f} on what it answers, {100 * abstention(told):.1f} % without an answer, "
+        f"calibration error {calibration_error(told):.3f}"
+    )
+
+
+def _score(told: Sequence[Judged]) -> int:
+    right = sum(one.answer is one.message.category for one in told)
+    return right - sum(one.answer is not None and one.answer is not one.message.category for one in told)
+
+
+def _right(told: Sequence[Judged]) -> str:
+    right = sum(one.answer is one.message.category for one in told)
+    wrong = sum(one.answer is not None for one in told) - right
+    return f"{right} right, {wrong} wrong, {len(told) - right - wrong} without an answer"

@@ -1,0 +1,139 @@
+"""The shipped model: data and nothing else, quick, and the same as scikit-learn's arithmetic."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+
+import pytest
+
+from nccl_logscan.classifier.data import shipped_messages
+from nccl_logscan.classifier.features import terms
+from nccl_logscan.classifier.model import SHIPPED, ModelError, read_model, shipped_model
+from nccl_logscan.classifier.score import probabilities, suggest
+from nccl_logscan.events.mask import template
+from nccl_logscan.taxonomy import Category
+
+
+def test_terms_are_words_and_pairs_without_numbers():
+    masked = template("Call to ibv_modify_qp failed with error 110 to 10.0.0.3")
+    found = terms(masked)
+    assert {"ibv_modify_qp", "failed", "<n>", "ibv_modify_qp failed"} <= set(found)
+    assert not any(any(character.isdigit() for character in term) for term in found)
+    assert found == list(dict.fromkeys(found))
+
+
+@pytest.mark.parametrize(
+    ("message", "category"),
+    [
+        ("CUDA out of memory. Tried to allocate 2.00 GiB", Category.GPU_OOM),
+        ("Gradient overflow. Skipping step, loss scaler reducing loss scale to 128", Category.MIXED_PRECISION_OVERFLOW),
+        ("NET/IB : mlx5_0:1 Got async event : port error", Category.INFINIBAND),
+        ("GPU has fallen off the bus, NVLink error, uncorrectable ECC", Category.GPU_HARDWARE),
+    ],
+)
+def test_what_every_reader_would_say(message, category):
+    told = suggest(shipped_model(), template(message))
+    assert told is not None
+    assert told.category is category
+    assert 0 < told.probability <= 1
+    assert told.words
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "",
+        "zxqv wobbly flimflam gribble",
+        "数学 学习 привет мир",
+        "<n> <n> <n>",
+        "lorem ipsum dolor sit amet consectetur",
+    ],
+)
+def test_words_that_it_does_not_know_are_no_answer(message):
+    assert suggest(shipped_model(), template(message)) is None
+
+
+def test_probabilities_sum_to_one():
+    for message in shipped_messages()[::50]:
+        assert sum(probabilities(shipped_model(), message.template)) == pytest.approx(1.0, abs=1e-12)
+
+
+def test_it_is_what_scikit_learn_says():
+    sklearn_text = pytest.importorskip("sklearn.feature_extraction.text")
+    linear = pytest.importorskip("sklearn.linear_model")
+    import numpy as np
+
+    model = shipped_model()
+    names = sorted(model.rows)
+    vectorizer = sklearn_text.TfidfVectorizer(analyzer=terms, binary=True, vocabulary=names)
+    weights = np.sqrt([model.rows[name][0] for name in names])
+    vectorizer.idf_ = weights
+    regression = linear.LogisticRegression()
+    regression.classes_ = np.array([category.value for category in model.categories])
+    regression.coef_ = (np.array([model.rows[name][1] for name in names]) / weights[:, None]).T
+    regression.intercept_ = np.array(model.intercepts)
+    templates = [message.template for message in shipped_messages()[::7]]
+    wanted = regression.predict_proba(vectorizer.transform(templates))
+    for text, row in zip(templates, wanted, strict=True):
+        assert probabilities(model, text) == pytest.approx(row, abs=1e-9)
+
+
+def test_a_message_costs_little():
+    model, texts = shipped_model(), [message.template for message in shipped_messages()][:500]
+    best = min(_seconds(model, texts) for _ in range(5))
+    assert best / len(texts) < 10 * 60e-6  # on a busy machine; the figure itself stands in MODEL.md
+
+
+def _seconds(model, texts):
+    started = time.process_time()
+    for text in texts:
+        suggest(model, text)
+    return time.process_time() - started
+
+
+def test_a_scan_that_asks_it_imports_no_scikit_learn(tmp_path):
+    log = tmp_path / "job.log"
+    log.write_text(
+        "vm:1:2 [0] NCCL INFO Bootstrap : Using eth0\nvm:1:2 [0] x.cc:9 NCCL WARN Quantum flux is inverted\n"
+    )
+    program = (
+        "import sys; from nccl_logscan import scan; from nccl_logscan.report.view import build_view\n"
+        f"view = build_view(scan([{str(log)!r}]))\n"
+        "print(view['tool']['model_digest'] is not None, 'sklearn' in sys.modules, 'numpy' in sys.modules)"
+    )
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert told.split() == ["True", "False", "False"]
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda plain: plain | {"format": "another"},
+        lambda plain: {name: value for name, value in plain.items() if name != "rows"},
+        lambda plain: plain | {"categories": ["nonsense"]},
+        lambda plain: plain | {"thresholds": [0.5]},
+        lambda plain: plain | {"rows": {"term": [1.0]}},
+        lambda plain: [plain],
+    ],
+)
+def test_what_is_no_model_is_refused(spoil, tmp_path):
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(spoil(json.loads(SHIPPED.read_text("utf-8")))))
+    with pytest.raises(ModelError, match="is no model") as raised:
+        read_model(path)
+    assert "train" in raised.value.hint
+
+
+def test_a_pickle_is_no_model(tmp_path):
+    path = tmp_path / "model.pkl"
+    path.write_bytes(b"\x80\x04\x95cposix\nsystem\n(S'touch /tmp/owned'\ntR.")
+    with pytest.raises(ModelError, match="is no model"):
+        read_model(path)
+
+
+def test_a_model_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(ModelError, match="could not be read"):
+        read_model(tmp_path / "none.json")
