@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Container
 from itertools import pairwise
 
 from nccl_logscan.expressions import deferred
@@ -11,6 +12,7 @@ _PART = deferred(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _LONGEST = 300
 _MOST_WORDS = 40
 _STEM = 5
+_KNOWN_SHARE = 0.5
 # Words that tell nothing of a cause, and stand in messages of all of them.
 _EMPTY = frozenset(
     ("a", "an", "and", "at", "by", "for", "in", "is", "it", "of", "on", "or", "the", "to", "was", "with")
@@ -45,3 +47,9 @@ def terms(template: str, kind: str = "") -> list[str]:
 def is_word(term: str) -> bool:
     """Whether a term is a word or a pair of words that a person would show as a reason."""
     return term[0].isalpha() and not term.startswith("kind ")
+
+
+def is_familiar(found: Collection[str], known: Container[str]) -> bool:
+    """Whether enough of the words among a message's terms are known for a model to have a say."""
+    words = [term for term in found if is_word(term) and " " not in term]
+    return bool(words) and sum(word in known for word in words) >= _KNOWN_SHARE * len(words)

@@ -70,17 +70,17 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """Logits are `intercepts` plus the sum of a message's rows, divided by the root of its summed weights.
+    """Logits are `intercepts` plus the sum of a message's rows, divided by the root of its terms' summed weights.
 
+    A term without a row has the weight `foreign_weight`.
     The temperature is already in the coefficients. `thresholds`: the least probability with which each of `categories`
-    is suggested. `known_share`: the least share of a message's terms that the model has to know. `digest` is that of
-    the file.
+    is suggested. `digest` is that of the file.
     """
 
     categories: tuple[Category, ...]
     intercepts: tuple[float, ...]
     thresholds: tuple[float, ...]
-    known_share: float
+    foreign_weight: float
     rows: Rows
     digest: str
 
@@ -119,7 +119,7 @@ def _model(head: Any, lines: Sequence[str], name: str, digest: str) -> Model:
     if not len(categories) == len(intercepts) == len(thresholds) > 0:
         raise ValueError(f"{len(intercepts)} intercepts and {len(thresholds)} thresholds, {len(categories)} categories")
     rows = Rows(lines, len(categories), name)
-    return Model(categories, intercepts, thresholds, float(head["known_share"]), rows, digest)
+    return Model(categories, intercepts, thresholds, float(head["foreign_weight"]), rows, digest)
 
 
 def _floats(values: Any) -> tuple[float, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from math import exp, sqrt
 from operator import add
 
-from nccl_logscan.classifier.features import is_word, terms
+from nccl_logscan.classifier.features import is_familiar, is_word, terms
 from nccl_logscan.classifier.model import Model, Row
 from nccl_logscan.records import dataclass
 from nccl_logscan.taxonomy import Category
@@ -25,24 +25,24 @@ class Suggestion:
 
 def probabilities(model: Model, template: str, kind: str = "") -> tuple[float, ...]:
     """Return the probability of each of the model's categories, in their order; they sum to 1."""
-    return _probabilities(model, _known(model, terms(template, kind)).values())
+    found = terms(template, kind)
+    return _probabilities(model, _known(model, found).values(), len(found))
 
 
 def suggest(model: Model, template: str, kind: str = "") -> Suggestion | None:
     """Return what a masked message of an event's kind is taken for.
 
-    None where that is harmless or not sure enough, or where too few of its terms are known.
+    None where that is harmless or not sure enough, or where too few of its words are known.
     """
     found = terms(template, kind)
     rows = _known(model, found)
-    words = [term for term in rows if is_word(term)]
-    if not words or len(rows) < model.known_share * len(found):
+    if not is_familiar(found, rows):
         return None
-    scored = _probabilities(model, rows.values())
+    scored = _probabilities(model, rows.values(), len(found))
     best = max(range(len(scored)), key=scored.__getitem__)
     if scored[best] < model.thresholds[best] or model.categories[best] is Category.NONE:
         return None
-    speaking = [term for term in words if rows[term].coefficients[best] > 0]
+    speaking = [term for term in rows if is_word(term) and rows[term].coefficients[best] > 0]
     speaking.sort(key=lambda term: -rows[term].coefficients[best])
     return Suggestion(model.categories[best], scored[best], tuple(speaking[:_WORDS]))
 
@@ -51,9 +51,9 @@ def _known(model: Model, found: Collection[str]) -> dict[str, Row]:
     return {term: row for term in found if (row := model.rows.get(term)) is not None}
 
 
-def _probabilities(model: Model, rows: Collection[Row]) -> tuple[float, ...]:
+def _probabilities(model: Model, rows: Collection[Row], found: int) -> tuple[float, ...]:
     totals: tuple[float, ...] = (0.0,) * len(model.categories)
-    weight = 0.0
+    weight = (found - len(rows)) * model.foreign_weight
     for squared, coefficients in rows:
         weight += squared
         totals = tuple(map(add, totals, coefficients))

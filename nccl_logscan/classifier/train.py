@@ -16,6 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from nccl_logscan.classifier.data import Message, splits
+from nccl_logscan.classifier.features import is_familiar
 from nccl_logscan.classifier.measures import Judged
 from nccl_logscan.classifier.model import FORMAT
 from nccl_logscan.records import dataclass
@@ -23,8 +24,7 @@ from nccl_logscan.taxonomy import Category
 
 STRENGTH = 8.0
 """The inverse of the regularisation, the best of those tried in `reports/accuracy.md`."""
-KNOWN_SHARE = 0.3
-MOST_ABSTAINED = 0.24
+MOST_ABSTAINED = 0.17
 """Share of the messages that thresholds may leave without an answer, on the calibration split."""
 _DIGITS = 3
 _TEMPERATURES = np.geomspace(0.2, 3.0, 60)
@@ -33,10 +33,11 @@ Messages = Sequence[Message]
 
 
 class Classifier(NamedTuple):
-    """Categories, and a function from messages to their logits, one row each."""
+    """Categories, and a function from messages to their logits, one row each. `knows`: whether it may judge one."""
 
     categories: tuple[Category, ...]
     logits: Callable[[Messages], Any]
+    knows: Callable[[Message], bool] = lambda _: True
 
 
 Maker = Callable[[Messages], Classifier]
@@ -53,10 +54,13 @@ class Fitted:
     def classifier(self) -> Classifier:
         """The same as a function."""
         categories = tuple(Category(name) for name in self.regression.classes_)
-        return Classifier(categories, self._logits)
+        return Classifier(categories, self._logits, self._knows)
 
     def _logits(self, messages: Messages) -> Any:
-        return self.regression.decision_function(self.vectorizer.transform(messages))
+        return self.regression.decision_function(features_of(self.vectorizer, messages))
+
+    def _knows(self, message: Message) -> bool:
+        return is_familiar(message.terms, self.vectorizer.vocabulary_)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +78,30 @@ def terms_of(message: Message) -> list[str]:
 
 def fit(messages: Messages, strength: float = STRENGTH) -> Fitted:
     """Fit words and pairs of words by multinomial logistic regression, categories weighted alike."""
-    vectorizer = TfidfVectorizer(analyzer=terms_of, min_df=2, binary=True)
-    features = vectorizer.fit_transform(messages)
+    vectorizer = TfidfVectorizer(analyzer=terms_of, min_df=2, binary=True, norm=None).fit(messages)
+    features = features_of(vectorizer, messages)
     regression = LogisticRegression(C=strength, class_weight="balanced", max_iter=5_000, tol=1e-6)
     with threadpool_limits(1):  # several threads take hundreds of times as long, and add in another order
         regression.fit(features, [message.category.value for message in messages])
     return Fitted(vectorizer, regression)
+
+
+def features_of(vectorizer: TfidfVectorizer, messages: Messages) -> Any:
+    """Return a row of weights for each message, of length 1 if all of its terms are known.
+
+    A term that is not known has the weight of a rare one, so a message of such terms comes near to the intercepts: what
+    is foreign to a model makes it less sure.
+    """
+    weights = vectorizer.transform(messages)
+    known = weights.getnnz(axis=1)
+    foreign = np.array([len(message.terms) for message in messages]) - known
+    squares = np.asarray(weights.multiply(weights).sum(axis=1)).ravel() + foreign * foreign_weight(vectorizer)
+    return weights.multiply(1 / np.sqrt(np.maximum(squares, 1e-12))[:, None]).tocsr()
+
+
+def foreign_weight(vectorizer: TfidfVectorizer) -> float:
+    """Return the squared weight of a term that is not known: that of the rarest one that is."""
+    return float(vectorizer.idf_.max() ** 2)
 
 
 def calibrated(classifier: Classifier, messages: Messages) -> Calibration:
@@ -100,7 +122,7 @@ def judged(classifier: Classifier, calibration: Calibration, messages: Messages)
     scored = _softmax(classifier.logits(messages) / calibration.temperature)
     for message, row in zip(messages, scored, strict=True):
         best = int(row.argmax())
-        sure = row[best] >= calibration.thresholds[best]
+        sure = row[best] >= calibration.thresholds[best] and classifier.knows(message)
         category = classifier.categories[best]
         yield Judged(message, category, float(row[best]), category if sure else None)
 
@@ -139,7 +161,7 @@ def text_of(fitted: Fitted, calibration: Calibration) -> str:
         "categories": categories,
         "intercepts": [_rounded(value) for value in fitted.regression.intercept_ / calibration.temperature],
         "thresholds": [_rounded(value) for value in calibration.thresholds],
-        "known_share": KNOWN_SHARE,
+        "foreign_weight": _rounded(foreign_weight(fitted.vectorizer)),
     }
     rows = (
         [term, _rounded(weights[at] ** 2), *(_rounded(weights[at] * value) for value in coefficients[:, at])]

@@ -18,6 +18,8 @@ from nccl_logscan.taxonomy import Action, Basis, Category, Level
 
 _ALTERNATIVES = 3
 _CITED = 5
+_LEAST = 0.7
+"""How sure a suggestion must be to become the verdict."""
 _MOST = 0.95
 """How sure a verdict may be behind which no rule stands."""
 
@@ -44,7 +46,7 @@ def with_suggestions(groups: Sequence[UnclaimedGroup], model: Model) -> tuple[Un
 def suggested(diagnosis: Diagnosis, groups: Sequence[UnclaimedGroup]) -> Diagnosis:
     """Return the verdict; in the place of `unknown` the surest suggestion, if there is one."""
     cases = _cases(groups)
-    if diagnosis.category is not Category.UNKNOWN or not cases:
+    if diagnosis.category is not Category.UNKNOWN or not cases or cases[0].probability < _LEAST:
         return diagnosis
     best, *others = cases
     return replace(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import subprocess
 import sys
 import time
@@ -29,7 +30,7 @@ def test_terms_are_words_and_pairs_without_numbers():
     ("message", "category"),
     [
         ("CUDA out of memory. Tried to allocate 2.00 GiB", Category.GPU_OOM),
-        ("Gradient overflow. Skipping step, loss scaler reducing loss scale to 128", Category.MIXED_PRECISION_OVERFLOW),
+        ("Current loss scale already at minimum, cannot decrease it any further", Category.MIXED_PRECISION_OVERFLOW),
         ("NET/IB : mlx5_0:1 Got async event : port error", Category.INFINIBAND),
         ("GPU has fallen off the bus, NVLink error, uncorrectable ECC", Category.GPU_HARDWARE),
     ],
@@ -64,19 +65,21 @@ def test_probabilities_sum_to_one():
 def test_it_is_what_scikit_learn_says():
     sklearn_text = pytest.importorskip("sklearn.feature_extraction.text")
     linear = pytest.importorskip("sklearn.linear_model")
-    import numpy as np
-
+    np = pytest.importorskip("numpy")
     model = shipped_model()
     names = sorted(model.rows)
-    vectorizer = sklearn_text.TfidfVectorizer(analyzer=terms, binary=True, vocabulary=names)
-    weights = np.sqrt([model.rows[name][0] for name in names])
+    rows = [model.rows.get(name) for name in names]
+    vectorizer = sklearn_text.TfidfVectorizer(analyzer=terms, binary=True, vocabulary=names, norm=None)
+    weights = np.sqrt([row.weight for row in rows])
     vectorizer.idf_ = weights
     regression = linear.LogisticRegression()
     regression.classes_ = np.array([category.value for category in model.categories])
-    regression.coef_ = (np.array([model.rows[name][1] for name in names]) / weights[:, None]).T
+    regression.coef_ = (np.array([row.coefficients for row in rows]) / weights[:, None]).T
     regression.intercept_ = np.array(model.intercepts)
     templates = [message.template for message in shipped_messages()[::7]]
-    wanted = regression.predict_proba(vectorizer.transform(templates))
+    told = vectorizer.transform(templates).toarray()
+    foreign = np.array([len(set(terms(text)) - set(names)) for text in templates]) * model.foreign_weight
+    wanted = regression.predict_proba(told / np.sqrt((told**2).sum(axis=1) + foreign)[:, None])
     for text, row in zip(templates, wanted, strict=True):
         assert probabilities(model, text) == pytest.approx(row, abs=1e-9)
 
@@ -108,28 +111,42 @@ def test_a_scan_that_asks_it_imports_no_scikit_learn(tmp_path):
     assert told.split() == ["True", "False", "False"]
 
 
+def spoilt(tmp_path, spoil):
+    head, first, *_ = SHIPPED.read_text("utf-8").splitlines()
+    path = tmp_path / "model.jsonl"
+    path.write_text("\n".join(spoil(json.loads(head), json.loads(first))), "utf-8")
+    return path
+
+
 @pytest.mark.parametrize(
     "spoil",
     [
-        lambda plain: plain | {"format": "another"},
-        lambda plain: {name: value for name, value in plain.items() if name != "rows"},
-        lambda plain: plain | {"categories": ["nonsense"]},
-        lambda plain: plain | {"thresholds": [0.5]},
-        lambda plain: plain | {"rows": {"term": [1.0]}},
-        lambda plain: [plain],
+        lambda head, row: [json.dumps(head | {"format": "another"}), json.dumps(row)],
+        lambda head, _: [json.dumps({name: head[name] for name in head if name != "thresholds"})],
+        lambda head, _: [json.dumps(head | {"categories": ["nonsense"]})],
+        lambda head, _: [json.dumps(head | {"thresholds": [0.5]})],
+        lambda head, _: [json.dumps([head])],
+        lambda *_: ["nonsense"],
+        lambda *_: [],
     ],
 )
 def test_what_is_no_model_is_refused(spoil, tmp_path):
-    path = tmp_path / "model.json"
-    path.write_text(json.dumps(spoil(json.loads(SHIPPED.read_text("utf-8")))))
-    with pytest.raises(ModelError, match="is no model") as raised:
+    path = spoilt(tmp_path, spoil)
+    with pytest.raises(ModelError, match=r"model\.jsonl is no model") as raised:
         read_model(path)
     assert "train" in raised.value.hint
 
 
+@pytest.mark.parametrize("row", [["failed", 1.0], ["failed", "much"], ["failed", 1.0, "x"], ["failed"]])
+def test_a_row_that_is_none_is_refused_when_it_is_asked_for(row, tmp_path):
+    model = read_model(spoilt(tmp_path, lambda head, _: [json.dumps(head), json.dumps(row, separators=(",", ":"))]))
+    with pytest.raises(ModelError, match="the row of 'failed'"):
+        suggest(model, "failed")
+
+
 def test_a_pickle_is_no_model(tmp_path):
     path = tmp_path / "model.pkl"
-    path.write_bytes(b"\x80\x04\x95cposix\nsystem\n(S'touch /tmp/owned'\ntR.")
+    path.write_bytes(pickle.dumps({"format": "nccl-logscan model 1"}))
     with pytest.raises(ModelError, match="is no model"):
         read_model(path)
 

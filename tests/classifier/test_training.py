@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from nccl_logscan.classifier.data import Message, joined, read_messages, shipped_messages, splits
 from nccl_logscan.classifier.features import terms
 from nccl_logscan.classifier.measures import Judged, abstention, calibration_error, interval, macro_f1
+from nccl_logscan.classifier.model import SHIPPED, read_model
+from nccl_logscan.classifier.score import suggest
+from nccl_logscan.cli import main
 from nccl_logscan.errors import InputError
 from nccl_logscan.taxonomy import Category
 
@@ -16,16 +21,13 @@ pytest.importorskip("sklearn")
 def test_splits_share_no_template_and_no_scenario():
     tested = []
     for split in splits(shipped_messages()):
-        parts = {name: getattr(split, name) for name in split._fields}
-        for one, other in (("train", "test"), ("train", "calibrate"), ("calibrate", "test")):
-            scenarios = [
-                {scenario for message in parts[name] for scenario in message.scenarios} for name in (one, other)
-            ]
-            texts = [{frozenset(terms(message.template)) for message in parts[name]} for name in (one, other)]
-            if other == "test":
-                own = {message.scenarios[0] for message in split.test}
-                assert not own & scenarios[0]
-            assert not texts[0] & texts[1]
+        own = {message.scenarios[0] for message in split.test}
+        texts = [{frozenset(terms(message.template)) for message in part} for part in split]
+        assert not texts[0] & texts[1]
+        assert not texts[0] & texts[2]
+        assert not texts[1] & texts[2]
+        for part in (split.train, split.calibrate):
+            assert not own & {scenario for message in part for scenario in message.scenarios}
         tested += [message.template for message in split.test]
     assert sorted(tested) == sorted(message.template for message in shipped_messages())
 
@@ -59,3 +61,46 @@ def test_a_line_that_is_no_message_is_named(line, tmp_path):
     path.write_text(line + "\n")
     with pytest.raises(InputError, match=r"messages\.jsonl:1 is no labelled message"):
         read_messages(path)
+
+
+def test_training_makes_the_shipped_files_again():
+    training = pytest.importorskip("nccl_logscan.classifier.training").Training(shipped_messages())
+    assert training.text == SHIPPED.read_text("utf-8")
+    assert training.card == SHIPPED.with_name("MODEL.md").read_text("utf-8")
+
+
+def test_a_site_s_cases_are_trained_on_and_measured(tmp_path, capsys):
+    lines = {
+        "frobnicator": "NCCL WARN Frobnicator manifold lost its gasket",
+        "flange": "NCCL WARN Frobnicator manifold flange came loose",
+        "seal": "NCCL WARN Frobnicator manifold seal broke apart",
+        "ring": "NCCL WARN Frobnicator manifold ring was bent",
+    }
+    for name, line in lines.items():
+        folder = tmp_path / "cases" / name
+        folder.mkdir(parents=True)
+        (folder / "case.yaml").write_text("category: gpu_hardware\n")
+        (folder / "job.log").write_text(f"vm:1:2 [0] NCCL INFO Bootstrap : Using eth0\nvm:1:2 [0] x.cc:9 {line}\n")
+    model = tmp_path / "own.jsonl"
+    assert main(["train", "--cases", str(tmp_path / "cases"), "-o", str(model)]) == 0
+    told = capsys.readouterr().out
+    assert "your 4 messages, judged without your cases: 0 right" in told
+    assert "your cases helped" in told
+    assert suggest(read_model(model), "Frobnicator manifold cover fell off").category is Category.GPU_HARDWARE
+
+
+@pytest.mark.parametrize(
+    ("label", "said"),
+    [("category: nonsense", "does not say a category"), ("[", "does not say a category"), (None, "has no case.yaml")],
+)
+def test_cases_that_are_none_are_named(label, said, tmp_path, capsys):
+    if label is not None:
+        (tmp_path / "case.yaml").write_text(label)
+    assert main(["train", "--cases", str(tmp_path)]) == 3
+    assert said in capsys.readouterr().err
+
+
+def test_without_scikit_learn_training_says_what_to_install(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "nccl_logscan.classifier.training", None)
+    assert main(["train"]) == 3
+    assert "nccl-logscan[train]" in capsys.readouterr().err
