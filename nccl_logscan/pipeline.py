@@ -55,6 +55,7 @@ from nccl_logscan.sources.raw import RawLine
 from nccl_logscan.taxonomy import Role
 
 if TYPE_CHECKING:
+    from nccl_logscan.classifier.model import Model
     from nccl_logscan.configs.model import Config
     from nccl_logscan.diagnosis.verdict import Diagnosis, JudgedSetting, PlannedStep, UnclaimedGroup
     from nccl_logscan.skim.asking import Askers
@@ -79,6 +80,7 @@ class Options:
 
     `configs` are files that set the job up, in which advice is to point to the line. Those that lie beside a log given
     as a file are looked at as well, unless `looks_beside` is False. `skimming`: how large inputs are read.
+    `model`: the classifier's, where it is not the one that is shipped.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -86,6 +88,7 @@ class Options:
     configs: tuple[str, ...] = ()
     looks_beside: bool = True
     skimming: Skimming = field(default_factory=Skimming)
+    model: Model | None = None
 
 
 def scan(
@@ -156,7 +159,7 @@ def scan_sources(
     started = time.perf_counter()
     rulebook.rearm()
     logs = logs_among(sources)
-    run = Run(rulebook, Attempts(source.name for source in logs), options.skimming.of_job(logs))
+    run = Run(rulebook, Attempts(source.name for source in logs), options.skimming.of_job(logs), options.model)
     for source in logs:
         run.identity.learn_source(source.name)
         if source.kind == Kind.FLIGHT_RECORDER:
@@ -341,8 +344,15 @@ class Run:
     Sources are read to their end with `read`, or by turns with a `Reading` each; then `conclude`, once.
     """
 
-    def __init__(self, rulebook: Rulebook, attempts: Attempts | None = None, skimming: Skimming | None = None) -> None:
+    def __init__(
+        self,
+        rulebook: Rulebook,
+        attempts: Attempts | None = None,
+        skimming: Skimming | None = None,
+        model: Model | None = None,
+    ) -> None:
         self.skimming = skimming or Skimming()
+        self.model = model
         self.rulebook = rulebook
         self.attempts = attempts or Attempts()
         self.matcher = Matcher(rulebook, self.attempts.of)
@@ -500,7 +510,9 @@ class Run:
             raise _nothing_to_judge(sources)
         torn = any(source.note is not None and (source.lines_read > 0 or source.is_lost) for source in sources)
         diagnosis = diagnose(scene, torn=torn, unexplained=self.unexplained)
-        diagnosis, unclaimed, model_digest = _asked(diagnosis, self.unclaimed.conclude(), self.stopgaps.conclude())
+        diagnosis, unclaimed, model_digest = _asked(
+            diagnosis, self.unclaimed.conclude(), self.stopgaps.conclude(), self.model
+        )
         job = self.job.conclude()
         configs = _configs_of(files, job)
         return ScanResult(
@@ -638,7 +650,10 @@ def _configs_of(files: Files, job: Job) -> tuple[Config, ...]:
 
 
 def _asked(
-    diagnosis: Diagnosis, unclaimed: tuple[UnclaimedGroup, ...], stopgaps: tuple[UnclaimedGroup, ...]
+    diagnosis: Diagnosis,
+    unclaimed: tuple[UnclaimedGroup, ...],
+    stopgaps: tuple[UnclaimedGroup, ...],
+    model: Model | None,
 ) -> tuple[Diagnosis, tuple[UnclaimedGroup, ...], str | None]:
     """Ask the classifier about what no rule claims; return what comes of it, and the model's digest if it was asked."""
     finding = diagnosis.finding
@@ -648,7 +663,7 @@ def _asked(
     from nccl_logscan.classifier.model import shipped_model  # noqa: PLC0415
     from nccl_logscan.diagnosis.suggestions import suggested, with_alternatives, with_suggestions  # noqa: PLC0415
 
-    model = shipped_model()
+    model = model or shipped_model()
     groups = with_suggestions(unclaimed, model)
     if is_weak:
         diagnosis = with_alternatives(diagnosis, (*groups, *with_suggestions(stopgaps, model)))

@@ -20,6 +20,7 @@ from nccl_logscan.skim import kernel
 ROOT = Path(__file__).parents[1]
 SOURCE = "nccl_logscan/skim/kernel.c"
 LIBRARY = "nccl_logscan/skim/kernel.lib"
+LABELLED = "fixtures/labelled/messages.jsonl"
 OTHERS = ("pyproject.toml", "hatch_build.py", ".gitignore", "README.md", "LICENSE", "nccl_logscan/version.py")
 
 needs_compiler = pytest.mark.skipif(
@@ -30,7 +31,7 @@ needs_compiler = pytest.mark.skipif(
 @pytest.fixture
 def checkout(tmp_path):
     """As much of the source tree as a build needs."""
-    for name in (SOURCE, "nccl_logscan/__init__.py", "rules/README.md", *OTHERS):
+    for name in (SOURCE, "nccl_logscan/__init__.py", "rules/README.md", LABELLED, *OTHERS):
         to = tmp_path / "checkout" / name
         to.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, to)

@@ -29,6 +29,7 @@ from nccl_logscan.classifier.train import Classifier, Maker, Messages, fit, held
 from nccl_logscan.taxonomy import Category
 
 _REPORT = Path(__file__).resolve().parents[1] / "reports" / "models.md"
+_TINY = 1e-9
 _SURE = 6.0
 """The logit that a baseline without probabilities gives what it says: calibration finds how much that is worth."""
 
@@ -111,7 +112,7 @@ def _bayes(messages: Messages) -> Classifier:
 def _boosted(messages: Messages) -> Classifier:
     boosting = HistGradientBoostingClassifier(max_iter=80, max_leaf_nodes=15, random_state=0, class_weight="balanced")
     whole = make_pipeline(_words(), TruncatedSVD(60, random_state=0), boosting)
-    return _fitted(whole, messages, lambda one: one.predict_log_proba)
+    return _fitted(whole, messages, lambda one: lambda held: np.log(one.predict_proba(held) + _TINY))
 
 
 def _fitted(whole: Any, messages: Messages, logits: Callable[[Any], Callable[[Messages], Any]]) -> Classifier:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from hashlib import sha256
 from textwrap import wrap
 
 from nccl_logscan.classifier.data import FOLDS, Message
@@ -50,9 +50,13 @@ def _what_it_is(text: str, messages: Sequence[Message]) -> str:
         "regression over the words of a masked message, their parts and pairs, calibrated by a temperature, with a "
         f"threshold for each category; `{FORMAT}`, JSON lines, scored without scikit-learn. Trained on {len(messages)} "
         f"distinct messages of {len(scenarios)} scenarios ({told}); see the data's card, fixtures/labelled/README.md. "
-        f"SHA-256 of the file: `{sha256(text.encode()).hexdigest()}`."
+        f"Digest: `{_digest(text)}`."
     )
     return "\n".join(["<!-- written by: nccl-logscan train -->", "# The model", "", *wrap(what, _WIDTH), ""])
+
+
+def _digest(text: str) -> str:
+    return str(json.loads(text.partition("\n")[0])["digest"])
 
 
 def _quality(judged: Sequence[Judged]) -> str:

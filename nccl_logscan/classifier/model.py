@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -74,7 +73,7 @@ class Model:
 
     A term without a row has the weight `foreign_weight`.
     The temperature is already in the coefficients. `thresholds`: the least probability with which each of `categories`
-    is suggested. `digest` is that of the file.
+    is suggested. `digest` is SHA-256 over all but itself, as training wrote it.
     """
 
     categories: tuple[Category, ...]
@@ -99,7 +98,7 @@ def read_model(path: Path) -> Model:
         raise ModelError(f"{path} could not be read: {error.strerror}", hint=_HINT) from error
     try:
         head, *lines = text.decode("utf-8").splitlines()
-        return _model(json.loads(head), lines, str(path), sha256(text).hexdigest())
+        return _model(json.loads(head), lines, str(path))
     except (ValueError, TypeError, KeyError) as error:
         raise _no_model(str(path), str(error)) from error
 
@@ -111,7 +110,7 @@ def _no_model(name: str, why: str) -> ModelError:
     return ModelError(f"{name} is no model: {why}", hint=_HINT)
 
 
-def _model(head: Any, lines: Sequence[str], name: str, digest: str) -> Model:
+def _model(head: Any, lines: Sequence[str], name: str) -> Model:
     if head["format"] != FORMAT:
         raise ValueError(f"its format is {head['format']!r}, and not {FORMAT!r}")
     categories = tuple(Category(category) for category in head["categories"])
@@ -119,7 +118,7 @@ def _model(head: Any, lines: Sequence[str], name: str, digest: str) -> Model:
     if not len(categories) == len(intercepts) == len(thresholds) > 0:
         raise ValueError(f"{len(intercepts)} intercepts and {len(thresholds)} thresholds, {len(categories)} categories")
     rows = Rows(lines, len(categories), name)
-    return Model(categories, intercepts, thresholds, float(head["foreign_weight"]), rows, digest)
+    return Model(categories, intercepts, thresholds, float(head["foreign_weight"]), rows, str(head["digest"]))
 
 
 def _floats(values: Any) -> tuple[float, ...]:

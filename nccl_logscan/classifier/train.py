@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +25,9 @@ from nccl_logscan.taxonomy import Category
 
 STRENGTH = 8.0
 """The inverse of the regularisation, the best of those tried in `reports/accuracy.md`."""
-MOST_ABSTAINED = 0.17
+LEAST = 0.35
+"""A probability below which nothing is an answer, however often such answers were right."""
+MOST_ABSTAINED = 0.23
 """Share of the messages that thresholds may leave without an answer, on the calibration split."""
 _DIGITS = 3
 _TEMPERATURES = np.geomspace(0.2, 3.0, 60)
@@ -163,11 +166,15 @@ def text_of(fitted: Fitted, calibration: Calibration) -> str:
         "thresholds": [_rounded(value) for value in calibration.thresholds],
         "foreign_weight": _rounded(foreign_weight(fitted.vectorizer)),
     }
-    rows = (
-        [term, _rounded(weights[at] ** 2), *(_rounded(weights[at] * value) for value in coefficients[:, at])]
+    rows = "".join(
+        _line([term, _rounded(weights[at] ** 2), *(_rounded(weights[at] * value) for value in coefficients[:, at])])
         for term, at in sorted(fitted.vectorizer.vocabulary_.items())
     )
-    return "".join(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in (head, *rows))
+    return _line(head | {"digest": sha256((_line(head) + rows).encode()).hexdigest()}) + rows
+
+
+def _line(plain: Any) -> str:
+    return json.dumps(plain, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
 def _rounded(value: float) -> float:
@@ -214,5 +221,5 @@ def _threshold(surest: Any, right: Any, asked: float) -> float:
     shares = (np.cumsum(right[order]) + 1) / (np.arange(len(order)) + 2)  # as if one right and one wrong were added
     enough = np.flatnonzero(shares >= asked)
     if len(enough):
-        return math.floor(float(surest[order][enough[-1]]) * 1e4) / 1e4
-    return 1.0 if len(order) else asked
+        return max(LEAST, math.floor(float(surest[order][enough[-1]]) * 1e4) / 1e4)
+    return 1.0 if len(order) else max(LEAST, float(asked))

@@ -64,6 +64,13 @@ Exit codes:
     help="Read each line of a large log, too; without it most of those that tell nothing new are counted.",
 )
 @engine_options
+@click.option(
+    "--model",
+    "model",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A model of `nccl-logscan train` for what no rule knows, instead of the shipped one.",
+)
 @click.option("--exit-zero", is_flag=True, help="Leave with 0 even if a failure was found.")
 @click.option("-v", "--verbose", is_flag=True, help="Say more than fits into 24 lines.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no verdict; the exit code and the report tell.")
@@ -76,6 +83,7 @@ def scan_command(
     *,
     jobs: int,
     every_line: bool,
+    model: Path | None,
     exit_zero: bool,
     verbose: bool,
     quiet: bool,
@@ -102,6 +110,7 @@ def scan_command(
         watch=wanted if wanted.follow else None,
         engine=engine,
         skimming=Skimming(large=None if every_line else LARGE, threads=jobs),
+        model=model,
         exit_zero=exit_zero,
         verbose=verbose,
         quiet=quiet,

@@ -16,6 +16,7 @@ from nccl_logscan.cli.stdout import printing
 from nccl_logscan.diagnosis.verdict import ScanResult
 from nccl_logscan.errors import InputError, OutputError
 from nccl_logscan.pipeline import Options, scan
+from nccl_logscan.records import replace
 from nccl_logscan.report.view import ReportView, build_view
 from nccl_logscan.report.write import write_atomically
 from nccl_logscan.rulebook.load import builtin_rulebook, load_rulebook
@@ -26,6 +27,7 @@ from nccl_logscan.sources import STDIN, is_url, shown
 from nccl_logscan.taxonomy import Category
 
 if TYPE_CHECKING:
+    from nccl_logscan.classifier.model import Model
     from nccl_logscan.cli.engine import EngineOptions
     from nccl_logscan.cli.follow import WatchOptions
 
@@ -48,6 +50,7 @@ def run_scan(
     watch: WatchOptions | None = None,
     engine: EngineOptions | None = None,
     skimming: Skimming | None = None,
+    model: Path | None = None,
     exit_zero: bool = False,
     verbose: bool = False,
     quiet: bool = False,
@@ -56,10 +59,11 @@ def run_scan(
     form = form or _form_of(output)
     names = logs if engine is None else engine.names(logs)
     place = None if output == "-" else _place(output, (*logs, *configs), form, names[0])
+    options = Options(configs=configs, skimming=skimming or Skimming(), model=_model(model))
     if watch is not None:
-        result = _watch(logs, folders, configs, watch, quiet)
+        result = _watch(logs, folders, options, watch, quiet)
     else:
-        result = _scan(logs, folders, configs, skimming or Skimming(), engine)
+        result = _scan(logs, folders, options, engine)
     view = build_view(result)
     if place is not None:
         _write(place, _render(view, form, verbose=True), makes_folder=output is None)
@@ -74,8 +78,7 @@ def run_scan(
 def _scan(
     logs: tuple[str, ...],
     folders: tuple[Path, ...],
-    configs: tuple[str, ...],
-    skimming: Skimming,
+    options: Options,
     engine: EngineOptions | None,
 ) -> ScanResult:
     rulebook = rulebook_with(folders)
@@ -83,18 +86,26 @@ def _scan(
         raise InputError("standard input is closed", hint="name a file, or pipe a log into the program")
     stdin = sys.stdin.buffer if sys.stdin else None
     with progress_on(sys.stderr) as progress:
-        options = Options(progress=progress, configs=configs, skimming=skimming)
+        options = replace(options, progress=progress)
         if engine is not None:
             return engine.scan(logs, rulebook, options, stdin)
         return scan(logs, rulebook, options, stdin=stdin)
 
 
+def _model(path: Path | None) -> Model | None:
+    if path is None:
+        return None
+    from nccl_logscan.classifier.model import read_model  # noqa: PLC0415 - few scans name one
+
+    return read_model(path)
+
+
 def _watch(
-    logs: tuple[str, ...], folders: tuple[Path, ...], configs: tuple[str, ...], watch: WatchOptions, quiet: bool
+    logs: tuple[str, ...], folders: tuple[Path, ...], options: Options, watch: WatchOptions, quiet: bool
 ) -> ScanResult:
     from nccl_logscan.cli.follow import watched  # noqa: PLC0415 - its options are click's
 
-    return watched(logs, rulebook_with(folders), Options(configs=configs), watch, quiet=quiet)
+    return watched(logs, rulebook_with(folders), options, watch, quiet=quiet)
 
 
 # --- where the report goes -----------------------------------------------------------------------------------

@@ -63,7 +63,7 @@ class Job:
 
     def __init__(self, rulebook: Rulebook, options: Options, paths: Sequence[str]) -> None:
         rulebook.rearm()
-        self._run = Run(rulebook)
+        self._run = Run(rulebook, model=options.model)
         self._options = options
         self._paths = paths
         self._readings: dict[str, tuple[Tail, Reading]] = {}

@@ -2,7 +2,7 @@
 
 from nccl_logscan.report.page import Macro, environment, escape, loop_context, markup_join, missing, nothing
 
-DIGEST = "8b3f895755f98765675b43fd3de30d1fe14ebfef5c847f60849a57a0f5ea38bf"
+DIGEST = "b86cab483a828a895dfbda686a89b4fe51b29208d08c6afe87ea45f5d7c9dd2b"
 
 
 def _course_html(context, missing=missing, environment=environment):
@@ -800,15 +800,16 @@ def _record_html(context, missing=missing, environment=environment):
     t_1 = environment.filters['default']
     t_2 = environment.filters['dictsort']
     t_3 = environment.filters['int']
-    t_4 = environment.filters['length']
-    t_5 = environment.filters['list']
-    t_6 = environment.filters['moment']
-    t_7 = environment.filters['number']
-    t_8 = environment.filters['ranks']
-    t_9 = environment.filters['rejectattr']
-    t_10 = environment.filters['round']
-    t_11 = environment.filters['selectattr']
-    t_12 = environment.filters['short']
+    t_4 = environment.filters['join']
+    t_5 = environment.filters['length']
+    t_6 = environment.filters['list']
+    t_7 = environment.filters['moment']
+    t_8 = environment.filters['number']
+    t_9 = environment.filters['ranks']
+    t_10 = environment.filters['rejectattr']
+    t_11 = environment.filters['round']
+    t_12 = environment.filters['selectattr']
+    t_13 = environment.filters['short']
     pass
     included_template = environment.get_template('parts.html.j2', 'record.html.j2')._get_default_module(context)
     l_0_fact = getattr(included_template, 'fact', missing)
@@ -820,13 +821,13 @@ def _record_html(context, missing=missing, environment=environment):
     context.vars.update({'fact': l_0_fact, 'place': l_0_place})
     context.exported_vars.difference_update(('fact', 'place'))
     def macro(l_1_findings, l_1_caption):
-        t_13 = []
+        t_14 = []
         if l_1_findings is missing:
             l_1_findings = undefined("parameter 'findings' was not provided", name='findings')
         if l_1_caption is missing:
             l_1_caption = undefined("parameter 'caption' was not provided", name='caption')
         pass
-        t_13.extend((
+        t_14.extend((
             '<div class="scroll" tabindex="0" role="region" aria-label="',
             escape(environment.finalize(l_1_caption)),
             '">\n<table>\n<caption>',
@@ -836,36 +837,36 @@ def _record_html(context, missing=missing, environment=environment):
         for l_2_finding in l_1_findings:
             _loop_vars = {}
             pass
-            t_13.extend((
+            t_14.extend((
                 '<tr><td><p>',
                 escape(environment.finalize(environment.getattr(l_2_finding, 'title'))),
                 '</p><p class="quiet"><code>',
                 escape(environment.finalize(environment.getattr(l_2_finding, 'rule'))),
                 '</code></p><p class="log">',
-                escape(environment.finalize(t_12(environment.getattr(environment.getitem(environment.getattr(l_2_finding, 'samples'), 0), 'text'), 240))),
+                escape(environment.finalize(t_13(environment.getattr(environment.getitem(environment.getattr(l_2_finding, 'samples'), 0), 'text'), 240))),
                 '</p></td><td>',
                 escape(environment.finalize(environment.getattr(l_2_finding, 'role'))),
                 '</td><td class="count">',
-                escape(environment.finalize(t_7(environment.getattr(l_2_finding, 'count')))),
+                escape(environment.finalize(t_8(environment.getattr(l_2_finding, 'count')))),
                 '</td><td class="ranks">',
-                escape(environment.finalize(t_8(environment.getattr(l_2_finding, 'ranks'), environment.getattr(l_2_finding, 'rank_count')))),
+                escape(environment.finalize(t_9(environment.getattr(l_2_finding, 'ranks'), environment.getattr(l_2_finding, 'rank_count')))),
                 '</td><td>',
-                escape(environment.finalize(t_6(environment.getattr(environment.getattr(l_2_finding, 'first'), 'time')))),
+                escape(environment.finalize(t_7(environment.getattr(environment.getattr(l_2_finding, 'first'), 'time')))),
                 ' ',
                 escape(environment.finalize(context.call((undefined(name='place') if l_0_place is missing else l_0_place), environment.getattr(l_2_finding, 'first'), _loop_vars=_loop_vars))),
                 '</td></tr>\n',
             ))
         l_2_finding = missing
-        t_13.append(
+        t_14.append(
             '</tbody>\n</table>\n</div>\n',
         )
-        return concat(t_13)
+        return concat(t_14)
     context.exported_vars.add('findings_table')
     context.vars['findings_table'] = l_0_findings_table = Macro(environment, macro, 'findings_table', ('findings', 'caption'), False, False, False, context.eval_ctx.autoescape)
-    l_0_benign = t_5(context.eval_ctx, t_11(context, environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'findings'), 'role', 'in', ['benign', 'context']))
+    l_0_benign = t_6(context.eval_ctx, t_12(context, environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'findings'), 'role', 'in', ['benign', 'context']))
     context.vars['benign'] = l_0_benign
     context.exported_vars.add('benign')
-    l_0_grave = t_5(context.eval_ctx, t_9(context, environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'findings'), 'role', 'in', ['benign', 'context']))
+    l_0_grave = t_6(context.eval_ctx, t_10(context, environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'findings'), 'role', 'in', ['benign', 'context']))
     context.vars['grave'] = l_0_grave
     context.exported_vars.add('grave')
     l_0_coverage = environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'coverage')
@@ -882,31 +883,31 @@ def _record_html(context, missing=missing, environment=environment):
     if (undefined(name='benign') if l_0_benign is missing else l_0_benign):
         pass
         yield '<details><summary>'
-        yield escape(environment.finalize(t_7(t_4((undefined(name='benign') if l_0_benign is missing else l_0_benign)))))
+        yield escape(environment.finalize(t_8(t_5((undefined(name='benign') if l_0_benign is missing else l_0_benign)))))
         yield ' harmless or informative '
-        yield escape(environment.finalize(('finding' if (t_4((undefined(name='benign') if l_0_benign is missing else l_0_benign)) == 1) else 'findings')))
+        yield escape(environment.finalize(('finding' if (t_5((undefined(name='benign') if l_0_benign is missing else l_0_benign)) == 1) else 'findings')))
         yield '</summary>\n'
         yield escape(environment.finalize(context.call((undefined(name='findings_table') if l_0_findings_table is missing else l_0_findings_table), (undefined(name='benign') if l_0_benign is missing else l_0_benign), 'Lines that may frighten and mean no failure.')))
         yield '\n</details>\n'
     if environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'omitted'), 'findings'):
         pass
         yield '<p class="quiet">'
-        yield escape(environment.finalize(t_7(environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'omitted'), 'findings'))))
+        yield escape(environment.finalize(t_8(environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'omitted'), 'findings'))))
         yield ' more findings are left out.</p>'
     if environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'unclaimed'):
         pass
         yield '<details><summary>'
-        yield escape(environment.finalize(t_7(t_4(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'unclaimed')))))
+        yield escape(environment.finalize(t_8(t_5(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'unclaimed')))))
         yield ' '
-        yield escape(environment.finalize(('kind' if (t_4(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'unclaimed')) == 1) else 'kinds')))
+        yield escape(environment.finalize(('kind' if (t_5(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'unclaimed')) == 1) else 'kinds')))
         yield ' of warnings that no rule knows</summary>\n<div class="scroll" tabindex="0" role="region" aria-label="Unknown warnings">\n<table>\n<caption>Warnings and errors without a rule, by template.</caption>\n<thead><tr><th scope="col">Template</th><th scope="col">Count</th><th scope="col">First seen</th><th scope="col">May be</th></tr></thead>\n<tbody>\n'
         for l_1_group in environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'unclaimed'):
             _loop_vars = {}
             pass
             yield '<tr><td class="log">'
-            yield escape(environment.finalize(t_12(environment.getattr(l_1_group, 'template'), 300)))
+            yield escape(environment.finalize(t_13(environment.getattr(l_1_group, 'template'), 300)))
             yield '</td><td class="count">'
-            yield escape(environment.finalize(t_7(environment.getattr(l_1_group, 'count'))))
+            yield escape(environment.finalize(t_8(environment.getattr(l_1_group, 'count'))))
             yield '</td><td>'
             yield escape(environment.finalize(context.call((undefined(name='place') if l_0_place is missing else l_0_place), environment.getattr(l_1_group, 'first'), _loop_vars=_loop_vars)))
             yield '</td><td>'
@@ -914,23 +915,24 @@ def _record_html(context, missing=missing, environment=environment):
                 pass
                 yield escape(environment.finalize(environment.getattr(environment.getattr(l_1_group, 'suggestion'), 'category')))
                 yield ' ('
-                yield escape(environment.finalize(t_3(t_10((100 * environment.getattr(environment.getattr(l_1_group, 'suggestion'), 'probability'))))))
-                yield ' %)'
+                yield escape(environment.finalize(t_3(t_11((100 * environment.getattr(environment.getattr(l_1_group, 'suggestion'), 'probability'))))))
+                yield ' %), a suggestion by the words '
+                yield escape(environment.finalize(t_4(context.eval_ctx, environment.getattr(environment.getattr(l_1_group, 'suggestion'), 'words'), ', ')))
             yield '</td></tr>\n'
         l_1_group = missing
         yield '</tbody>\n</table>\n</div>\n</details>\n'
     yield '</section>\n<section id="coverage" aria-labelledby="coverage-title">\n<h2 id="coverage-title">What was read</h2>\n<dl class="facts">\n'
-    yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'Inputs', t_7((t_4(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'inputs')) + environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'omitted'), 'inputs'))))))
+    yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'Inputs', t_8((t_5(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'inputs')) + environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'omitted'), 'inputs'))))))
     yield '\n'
-    yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'Lines', t_7(environment.getattr((undefined(name='coverage') if l_0_coverage is missing else l_0_coverage), 'lines')))))
+    yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'Lines', t_8(environment.getattr((undefined(name='coverage') if l_0_coverage is missing else l_0_coverage), 'lines')))))
     yield '\n'
-    yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'Bytes', t_7(environment.getattr((undefined(name='coverage') if l_0_coverage is missing else l_0_coverage), 'bytes')))))
+    yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'Bytes', t_8(environment.getattr((undefined(name='coverage') if l_0_coverage is missing else l_0_coverage), 'bytes')))))
     yield '\n'
-    yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'NCCL warnings no rule knows', t_7(environment.getattr((undefined(name='coverage') if l_0_coverage is missing else l_0_coverage), 'unrecognised_nccl_lines')))))
+    yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'NCCL warnings no rule knows', t_8(environment.getattr((undefined(name='coverage') if l_0_coverage is missing else l_0_coverage), 'unrecognised_nccl_lines')))))
     yield '\n'
-    yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'Bytes that were not text', t_7(environment.getattr((undefined(name='coverage') if l_0_coverage is missing else l_0_coverage), 'replaced_bytes')))))
+    yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'Bytes that were not text', t_8(environment.getattr((undefined(name='coverage') if l_0_coverage is missing else l_0_coverage), 'replaced_bytes')))))
     yield '\n'
-    yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'Lines cut for length', t_7(environment.getattr((undefined(name='coverage') if l_0_coverage is missing else l_0_coverage), 'truncated_lines')))))
+    yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'Lines cut for length', t_8(environment.getattr((undefined(name='coverage') if l_0_coverage is missing else l_0_coverage), 'truncated_lines')))))
     yield '\n</dl>\n'
     if environment.getattr((undefined(name='coverage') if l_0_coverage is missing else l_0_coverage), 'notes'):
         pass
@@ -946,30 +948,30 @@ def _record_html(context, missing=missing, environment=environment):
     if environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'inputs'):
         pass
         yield '<details><summary>'
-        yield escape(environment.finalize(t_7(t_4(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'inputs')))))
+        yield escape(environment.finalize(t_8(t_5(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'inputs')))))
         yield ' '
-        yield escape(environment.finalize(('input' if (t_4(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'inputs')) == 1) else 'inputs')))
+        yield escape(environment.finalize(('input' if (t_5(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'inputs')) == 1) else 'inputs')))
         yield ' and what their lines were</summary>\n<div class="scroll" tabindex="0" role="region" aria-label="Inputs">\n<table>\n<caption>Inputs, in the order read.</caption>\n<thead><tr><th scope="col">Name</th><th scope="col">Kind</th><th scope="col">Lines</th><th scope="col">Bytes</th><th scope="col">Note</th></tr></thead>\n<tbody>\n'
         for l_1_input in environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'inputs')[:200]:
             _loop_vars = {}
             pass
             yield '<tr><td><code>'
-            yield escape(environment.finalize(t_12(environment.getattr(l_1_input, 'name'), 200)))
+            yield escape(environment.finalize(t_13(environment.getattr(l_1_input, 'name'), 200)))
             yield '</code></td><td>'
             yield escape(environment.finalize(environment.getattr(l_1_input, 'kind')))
             yield '</td><td class="count">'
-            yield escape(environment.finalize(t_7(environment.getattr(l_1_input, 'lines'))))
+            yield escape(environment.finalize(t_8(environment.getattr(l_1_input, 'lines'))))
             yield '</td><td class="count">'
-            yield escape(environment.finalize(t_7(environment.getattr(l_1_input, 'bytes'))))
+            yield escape(environment.finalize(t_8(environment.getattr(l_1_input, 'bytes'))))
             yield '</td><td>'
-            yield escape(environment.finalize(t_12(t_1(environment.getattr(l_1_input, 'note'), '', True), 200)))
+            yield escape(environment.finalize(t_13(t_1(environment.getattr(l_1_input, 'note'), '', True), 200)))
             yield '</td></tr>\n'
         l_1_input = missing
         yield '</tbody>\n</table>\n</div>\n<dl class="facts">\n'
         for (l_1_kind, l_1_count) in t_2(environment.getattr((undefined(name='coverage') if l_0_coverage is missing else l_0_coverage), 'by_kind')):
             _loop_vars = {}
             pass
-            yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), l_1_kind, t_7(l_1_count), _loop_vars=_loop_vars)))
+            yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), l_1_kind, t_8(l_1_count), _loop_vars=_loop_vars)))
             yield '\n'
         l_1_kind = l_1_count = missing
         yield '</dl>\n</details>\n'

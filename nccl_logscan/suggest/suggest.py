@@ -62,7 +62,7 @@ def suggest(
         if len(drafts) == limit:
             break
         looked_at += 1
-        begun = draft(group, None, taken)
+        begun = draft(group, None if group.suggestion is None else group.suggestion.category, taken)
         if begun is None:
             wordless += 1
             continue

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from nccl_logscan.cli import main
 from nccl_logscan.pipeline import scan_text
 from nccl_logscan.report.view import build_view
 from nccl_logscan.rulebook.load import builtin_rulebook
 from nccl_logscan.rulebook.rule import Rulebook
 
 _HEAD = "vm:1:2 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>\n"
+_OWN = ("frobnicator", "manifold", "gasket")
 _WARN = "vm:1:2 [0] net_ib.cc:77 NCCL WARN NET/IB : mlx5_0:1 Got completion with retry exceeded, ibv_poll_cq error\n"
 
 
@@ -47,3 +51,34 @@ def test_what_it_does_not_know_stays_unknown(no_rules):
 def test_a_healthy_job_asks_nobody():
     view = build_view(scan_text(_HEAD, builtin_rulebook()))
     assert view["tool"]["model_digest"] is None
+
+
+def test_a_model_of_ones_own_is_asked_instead(tmp_path, capsys):
+    model = tmp_path / "own.jsonl"
+    head = {"format": "nccl-logscan model 1", "categories": ["host_oom", "none"], "intercepts": [0.0, 0.0]}
+    rows = [
+        head | {"thresholds": [0.5, 0.5], "foreign_weight": 0.1, "digest": "own"},
+        *([word, 1.0, 9.0, -9.0] for word in _OWN),
+    ]
+    model.write_text("".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows))
+    log = tmp_path / "job.log"
+    log.write_text(f"{_HEAD}vm:1:2 [0] x.cc:9 NCCL WARN {' '.join(_OWN)}\n")
+    report = tmp_path / "report.json"
+    assert main([str(log), "--model", str(model), "-o", str(report)]) == 1
+    verdict = json.loads(report.read_text())["verdict"]
+    assert (verdict["category"], verdict["basis"]) == ("host_oom", "classifier")
+    assert main([str(log), "--model", str(log)]) == 4
+    assert "is no model" in capsys.readouterr().err
+
+
+def test_a_verdict_that_any_exception_would_have_names_what_words_suggest():
+    log = (
+        _HEAD + "Traceback (most recent call last):\n"
+        '  File "train.py", line 3, in <module>\n'
+        "RuntimeError: NET/IB ibv_poll_cq completion retry exceeded on infiniband port, link down\n"
+    )
+    view = build_view(scan_text(log, builtin_rulebook()))
+    if view["verdict"]["rule"] in {"user_code/python-exception", "user_code/exception-alone"}:
+        assert "infiniband" in {other["category"] for other in view["alternatives"]}
+    else:
+        pytest.fail(f"another rule took it: {view['verdict']['rule']}")
