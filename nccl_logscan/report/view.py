@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from operator import itemgetter
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from nccl_logscan.catalogue.model import Kind
-from nccl_logscan.classifier.score import Suggestion
 from nccl_logscan.diagnosis.findings import Evidence, Finding
 from nccl_logscan.diagnosis.verdict import (
     Aligned,
@@ -34,6 +33,9 @@ from nccl_logscan.report.redact import redact, redact_marked, redact_value
 from nccl_logscan.rulebook.rule import Rule
 from nccl_logscan.taxonomy import Role
 from nccl_logscan.version import __version__
+
+if TYPE_CHECKING:
+    from nccl_logscan.classifier.score import Suggestion
 
 ReportView: TypeAlias = dict[str, Any]
 

@@ -154,3 +154,15 @@ def test_a_pickle_is_no_model(tmp_path):
 def test_a_model_that_is_not_there_is_named(tmp_path):
     with pytest.raises(ModelError, match="could not be read"):
         read_model(tmp_path / "none.json")
+
+
+def test_a_scan_that_has_nothing_to_ask_loads_none_of_it(tmp_path):
+    log = tmp_path / "job.log"
+    log.write_text("vm:1:2 [0] NCCL INFO Bootstrap : Using eth0\nRuntimeError: CUDA out of memory. Tried to allocate\n")
+    program = (
+        "import sys; from nccl_logscan.cli import main\n"
+        f"main([{str(log)!r}, '-q', '-o', {str(tmp_path / 'report.html')!r}])\n"
+        "print(any(name.startswith('nccl_logscan.classifier') for name in sys.modules))"
+    )
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert told.split() == ["False"]
