@@ -44,7 +44,7 @@ from nccl_logscan.lines import Peeler
 from nccl_logscan.position import Position
 from nccl_logscan.recorder.read import DumpError, read_dump
 from nccl_logscan.records import dataclass, field, replace
-from nccl_logscan.report.redact import holds_no_secret
+from nccl_logscan.report.redact import holds_no_secret, redact
 from nccl_logscan.rulebook.load import builtin_rulebook
 from nccl_logscan.rulebook.rule import Rulebook
 from nccl_logscan.skim.choice import Skimming, may_be_large
@@ -361,8 +361,8 @@ class Run:
         self.endings = Endings()
         self.clocks = Clocks()
         self.job = JobFacts(self.identity)
-        self.unclaimed = Unclaimed()
-        self.stopgaps = Unclaimed(_STOPGAPS)
+        self.unclaimed = Unclaimed(redacted=redact)
+        self.stopgaps = Unclaimed(_STOPGAPS, redact)
         """What only rules claim that fire where no other does."""
         self.timeline = Timeline()
         self.dumps = DumpSets()
@@ -510,9 +510,8 @@ class Run:
             raise _nothing_to_judge(sources)
         torn = any(source.note is not None and (source.lines_read > 0 or source.is_lost) for source in sources)
         diagnosis = diagnose(scene, torn=torn, unexplained=self.unexplained)
-        diagnosis, unclaimed, model_digest = _asked(
-            diagnosis, self.unclaimed.conclude(), self.stopgaps.conclude(), self.model
-        )
+        unclaimed, stopgaps = (one.conclude(self.endings.went_on_after) for one in (self.unclaimed, self.stopgaps))
+        diagnosis, unclaimed, model_digest = _asked(diagnosis, unclaimed, stopgaps, self.model)
         job = self.job.conclude()
         configs = _configs_of(files, job)
         return ScanResult(
@@ -573,7 +572,7 @@ class Run:
             lines=sum(source.lines_read for source in sources),
             bytes=sum(source.bytes_read for source in sources),
             by_kind=dict(sorted(self.by_kind.items())),
-            unrecognised_nccl_lines=sum(group.count for group in self.unclaimed.conclude()) + self.unclaimed.dropped,
+            unrecognised_nccl_lines=self.unclaimed.size,
             replaced_bytes=sum(source.replaced for source in sources),
             truncated_lines=sum(source.cut_lines for source in sources),
             seconds=round(seconds, 3),

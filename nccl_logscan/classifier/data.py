@@ -46,8 +46,10 @@ class Split(NamedTuple):
 
 def read_messages(path: Path) -> tuple[Message, ...]:
     """Read a file of JSON lines. Raises InputError with the line that is none of a message."""
+    if not path.is_file():
+        raise InputError(f"{path} could not be read: it is not there, or no file", hint="give labelled messages")
     try:
-        lines = path.read_text("utf-8").splitlines()
+        lines = path.read_text("utf-8").split("\n")
     except (OSError, ValueError) as error:
         raise InputError(f"{path} could not be read: {error}", hint="give a file of labelled messages") from error
     return tuple(_message(line, f"{path}:{number}") for number, line in enumerate(lines, 1) if line.strip())
@@ -73,11 +75,26 @@ def joined(messages: Iterable[Message]) -> tuple[Message, ...]:
 def _message(line: str, place: str) -> Message:
     try:
         plain = json.loads(line)
+        texts = [plain["template"], plain["origin"], plain["kind"], *_scenarios(plain["scenarios"])]
+        if not all(isinstance(text, str) and text.isprintable() and text for text in texts):
+            raise ValueError("a text of it is empty, or holds what cannot be printed")
         category = Category(plain["category"])
-        scenarios = tuple(map(str, plain["scenarios"])) or (str(plain["template"]),)
-        return Message(str(plain["template"]), category, scenarios, str(plain["origin"]), str(plain["kind"]))
-    except (ValueError, TypeError, KeyError) as error:
-        raise InputError(f"{place} is no labelled message: {error}", hint="see fixtures/labelled/README.md") from error
+        if category is Category.UNKNOWN:
+            raise ValueError("`unknown` is no label")
+        return Message(plain["template"], category, tuple(plain["scenarios"]), plain["origin"], plain["kind"])
+    except KeyError as error:
+        raise InputError(f"{place} is no labelled message: it has no {error}", hint=_HINT) from error
+    except (ValueError, TypeError, RecursionError) as error:
+        raise InputError(f"{place} is no labelled message: {error}", hint=_HINT) from error
+
+
+_HINT = "see fixtures/labelled/README.md"
+
+
+def _scenarios(written: object) -> list[object]:
+    if not isinstance(written, list) or not written:
+        raise ValueError("its scenarios are no list of names")
+    return written
 
 
 def splits(messages: Sequence[Message]) -> Iterator[Split]:
@@ -107,4 +124,4 @@ def _apart(messages: Iterable[Message], others: Iterable[Message], folds: set[in
 
 def fold_of(scenario: str) -> int:
     """Return the fold that a scenario is in."""
-    return int.from_bytes(sha256(scenario.encode()).digest()[:4], "big") % FOLDS
+    return int.from_bytes(sha256(scenario.encode("utf-8", "surrogateescape")).digest()[:4], "big") % FOLDS

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
+from zlib import crc32
 
 from nccl_logscan.errors import LogscanError
 from nccl_logscan.records import dataclass
@@ -18,6 +19,9 @@ from nccl_logscan.taxonomy import Category
 
 SHIPPED = Path(__file__).with_name("model.jsonl")
 FORMAT = "nccl-logscan model 1"
+_LONGEST = 1 << 26
+_GREATEST = 1e6
+_DIGEST = 64
 
 
 class ModelError(LogscanError):
@@ -46,9 +50,6 @@ class Rows:
         """Yield the terms."""
         return iter(self._written)
 
-    def __len__(self) -> int:
-        return len(self._written)
-
     def get(self, term: str) -> Row | None:
         """Return the row of a term; None if the model does not know it."""
         row = self._known.get(term)
@@ -59,9 +60,11 @@ class Rows:
     def _row(self, term: str, line: str) -> Row:
         try:
             told, weight, *coefficients = json.loads(line)
-            row = Row(float(weight), _floats(coefficients))
-        except (ValueError, TypeError) as error:
+            row = Row(_floats([weight])[0], _floats(coefficients))
+        except (ValueError, TypeError, OverflowError, RecursionError) as error:
             raise _no_model(self._name, f"the row of {term!r}: {error}") from error
+        if row.weight < 0:
+            raise _no_model(self._name, f"the row of {term!r} has a weight below 0")
         if told != term or len(row.coefficients) != self._width:
             raise _no_model(self._name, f"the row of {term!r} has {len(row.coefficients)} numbers, not {self._width}")
         return row
@@ -93,13 +96,21 @@ def shipped_model() -> Model:
 def read_model(path: Path) -> Model:
     """Read a model. Raises ModelError where the file is none, with its name and what is wrong."""
     try:
-        text = path.read_bytes()
+        if not path.is_file():
+            raise ModelError(f"{path} could not be read: it is not there, or no file", hint=_HINT)
+        if path.stat().st_size > _LONGEST:
+            raise _no_model(str(path), f"it is longer than {_LONGEST} bytes")
+        head, _, rows = path.read_bytes().partition(b"\n")
     except OSError as error:
         raise ModelError(f"{path} could not be read: {error.strerror}", hint=_HINT) from error
     try:
-        head, *lines = text.decode("utf-8").splitlines()
-        return _model(json.loads(head), lines, str(path))
-    except (ValueError, TypeError, KeyError) as error:
+        plain = json.loads(head)
+        if plain["rows_crc32"] != crc32(rows):
+            raise ValueError("its rows are not those that training wrote: it was cut off, or changed")
+        return _model(plain, rows.decode("utf-8").split("\n")[:-1], str(path))
+    except KeyError as error:
+        raise _no_model(str(path), f"it has no {error}") from error
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise _no_model(str(path), str(error)) from error
 
 
@@ -117,9 +128,19 @@ def _model(head: Any, lines: Sequence[str], name: str) -> Model:
     intercepts, thresholds = _floats(head["intercepts"]), _floats(head["thresholds"])
     if not len(categories) == len(intercepts) == len(thresholds) > 0:
         raise ValueError(f"{len(intercepts)} intercepts and {len(thresholds)} thresholds, {len(categories)} categories")
+    if len(set(categories)) != len(categories) or Category.UNKNOWN in categories:
+        raise ValueError("a category is named twice, or is `unknown`")
+    [foreign] = _floats([head["foreign_weight"]])
+    if foreign < 0 or not all(0 <= threshold <= 1 for threshold in thresholds):
+        raise ValueError("a threshold is not from 0 to 1, or the weight of foreign terms is below 0")
     rows = Rows(lines, len(categories), name)
-    return Model(categories, intercepts, thresholds, float(head["foreign_weight"]), rows, str(head["digest"]))
+    return Model(categories, intercepts, thresholds, foreign, rows, str(head["digest"])[:_DIGEST])
 
 
 def _floats(values: Any) -> tuple[float, ...]:
-    return tuple(float(value) for value in values)
+    if not isinstance(values, list) or not all(isinstance(value, int | float) for value in values):
+        raise ValueError("numbers are expected")
+    numbers = tuple(map(float, values))
+    if not all(abs(number) <= _GREATEST for number in numbers):
+        raise ValueError(f"a number is none, or above {_GREATEST:g}")
+    return numbers

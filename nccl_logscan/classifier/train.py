@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -170,6 +171,7 @@ def text_of(fitted: Fitted, calibration: Calibration) -> str:
         _line([term, _rounded(weights[at] ** 2), *(_rounded(weights[at] * value) for value in coefficients[:, at])])
         for term, at in sorted(fitted.vectorizer.vocabulary_.items())
     )
+    head |= {"rows_crc32": crc32(rows.encode())}
     return _line(head | {"digest": sha256((_line(head) + rows).encode()).hexdigest()}) + rows
 
 

@@ -9,6 +9,9 @@ from nccl_logscan.classifier.card import card
 from nccl_logscan.classifier.data import Message, joined
 from nccl_logscan.classifier.measures import Judged, abstention, calibration_error, macro_f1
 from nccl_logscan.classifier.train import Calibration, Classifier, calibration_of, fit, held_out, judged, text_of
+from nccl_logscan.errors import InputError
+
+_FEWEST = 3
 
 
 class Training:
@@ -17,7 +20,12 @@ class Training:
     def __init__(self, messages: Sequence[Message], own: Sequence[Message] = ()) -> None:
         self._shipped = tuple(messages)
         self._own = tuple(own)
-        self._messages = joined([*messages, *own])
+        self._messages = joined([*own, *messages])  # a site knows its own jobs
+        categories = {message.category for message in self._messages}
+        if len(categories) < _FEWEST:
+            raise InputError(
+                f"messages of {len(categories)} categories are too few to tell apart", hint=f"give {_FEWEST} or more"
+            )
 
     @cached_property
     def judged(self) -> list[Judged]:
@@ -42,8 +50,8 @@ class Training:
         """Yield what a person wants to know of it, line by line."""
         yield f"{len(self._messages)} messages; held out: " + _quality(self.judged)
         if self._own:
-            own = {message.scenarios for message in self._own}
-            with_own = [one for one in self.judged if one.message.scenarios in own]
+            own = {message.template for message in self._own}
+            with_own = [one for one in self.judged if one.message.template in own]
             without = _judged_without(self._shipped, [one.message for one in with_own])
             yield f"your {len(with_own)} messages, judged without your cases: {_right(without)}"
             yield f"your {len(with_own)} messages, with the other cases of yours: {_right(with_own)}"

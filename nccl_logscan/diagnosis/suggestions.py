@@ -1,6 +1,6 @@
 """What the classifier makes of what no rule claims: a suggestion for each group; a verdict where the rules are silent.
 
-A suggestion is never more than that: it takes no verdict's place that a rule gave.
+A suggestion is never more than that: it takes no verdict's place that a rule gave, and what the job outlived is none.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ def with_suggestions(groups: Sequence[UnclaimedGroup], model: Model) -> tuple[Un
 def suggested(diagnosis: Diagnosis, groups: Sequence[UnclaimedGroup]) -> Diagnosis:
     """Return the verdict; in the place of `unknown` the surest suggestion, if there is one."""
     cases = _cases(groups)
-    if diagnosis.category is not Category.UNKNOWN or not cases or cases[0].probability < _LEAST:
+    is_open = diagnosis.category is Category.UNKNOWN and diagnosis.finding is None
+    if not is_open or not cases or cases[0].probability < _LEAST:
         return diagnosis
     best, *others = cases
     return replace(
@@ -74,7 +75,7 @@ def _cases(groups: Sequence[UnclaimedGroup]) -> list[_Case]:
     """Return the categories that are suggested, the surest first; several of them share what is sure."""
     by_category: dict[Category, list[tuple[float, UnclaimedGroup]]] = {}
     for group in groups:
-        if group.suggestion is not None:
+        if group.suggestion is not None and not group.outlived:
             by_category.setdefault(group.suggestion.category, []).append((group.suggestion.probability, group))
     surest = {category: max(sure for sure, _ in told) for category, told in by_category.items()}
     whole = max(1.0, sum(surest.values()))

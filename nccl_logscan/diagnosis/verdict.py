@@ -100,6 +100,7 @@ class UnclaimedGroup:
 
     `first` is the place of the first of them, `sample` its message (cut at 500 characters), `kind` the kind of its
     event and `line` the whole line as it stood in the log (cut at 2,000); None where it had passed too long ago.
+    `outlived`: the job went on after the last of them, or was started again.
     """
 
     template: str
@@ -109,6 +110,7 @@ class UnclaimedGroup:
     kind: str
     line: str | None
     suggestion: Suggestion | None = None
+    outlived: bool = False
 
 
 @dataclass(frozen=True, slots=True)

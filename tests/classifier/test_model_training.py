@@ -107,7 +107,15 @@ def test_a_site_s_cases_are_trained_on_and_measured(tmp_path, capsys):
 
 @pytest.mark.parametrize(
     ("label", "said"),
-    [("category: nonsense", "does not say a category"), ("[", "does not say a category"), (None, "has no case.yaml")],
+    [
+        ("category: nonsense", "does not say a category"),
+        ("category: unknown", "does not say a category"),
+        ("category: [1]", "does not say a category"),
+        ("[", "does not say a category"),
+        ("[" * 5000, "does not say a category"),
+        ("category: gpu_oom", "has no logs"),
+        (None, "has no case.yaml"),
+    ],
 )
 def test_cases_that_are_none_are_named(label, said, tmp_path, capsys):
     if label is not None:
@@ -120,3 +128,37 @@ def test_without_scikit_learn_training_says_what_to_install(monkeypatch, capsys)
     monkeypatch.setitem(sys.modules, "nccl_logscan.classifier.training", None)
     assert main(["train"]) == 3
     assert "nccl-logscan[train]" in capsys.readouterr().err
+
+
+def test_nothing_that_is_read_is_written_over(tmp_path, capsys):
+    folder = tmp_path / "cases" / "one"
+    folder.mkdir(parents=True)
+    (folder / "case.yaml").write_text("category: gpu_oom\n")
+    (folder / "job.log").write_text("a log\n")
+    for place in (folder / "job.log", folder / "case.yaml"):
+        assert main(["train", "--cases", str(tmp_path / "cases"), "-o", str(place)]) == 2
+        assert "one of the inputs" in capsys.readouterr().err
+    assert (folder / "job.log").read_text() == "a log\n"
+    assert main(["train", "-o", str(tmp_path / "none" / "model.jsonl")]) == 5
+    assert "there is no folder" in capsys.readouterr().err
+    assert main(["train", "-o", str(tmp_path / "same"), "--card", str(tmp_path / "same")]) == 2
+
+
+def test_a_case_that_cannot_be_judged_is_named(tmp_path, capsys):
+    (tmp_path / "case.yaml").write_text("category: gpu_oom\n")
+    (tmp_path / "job.log").write_text("nothing of interest\n")
+    assert main(["train", "--cases", str(tmp_path)]) == 3
+    assert f"case {tmp_path}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_messages_of_too_few_categories_are_told(count, tmp_path, capsys):
+    data = tmp_path / "data.jsonl"
+    lines = [
+        {"template": f"text {n} {name}", "category": name, "scenarios": [f"s{n}"], "origin": "own", "kind": "nccl.warn"}
+        for n in range(9)
+        for name in ("gpu_oom", "host_oom")[:count]
+    ]
+    data.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert main(["train", "--data", str(data)]) == 3
+    assert f"messages of {count} categories are too few" in capsys.readouterr().err

@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 import time
+from zlib import crc32
 
 import pytest
 
@@ -112,22 +113,33 @@ def test_a_scan_that_asks_it_imports_no_scikit_learn(tmp_path):
 
 
 def spoilt(tmp_path, spoil):
-    head, first, *_ = SHIPPED.read_text("utf-8").splitlines()
+    """A model of the shipped one's first lines, changed, with the sum that belongs to its rows."""
+    head, first, *_ = map(json.loads, SHIPPED.read_text("utf-8").splitlines())
+    changed, *rows = spoil(head, first)
+    text = "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows)
+    if isinstance(changed, dict):
+        changed |= {"rows_crc32": crc32(text.encode())}
     path = tmp_path / "model.jsonl"
-    path.write_text("\n".join(spoil(json.loads(head), json.loads(first))), "utf-8")
+    path.write_text(f"{json.dumps(changed)}\n{text}", "utf-8")
     return path
 
 
 @pytest.mark.parametrize(
     "spoil",
     [
-        lambda head, row: [json.dumps(head | {"format": "another"}), json.dumps(row)],
-        lambda head, _: [json.dumps({name: head[name] for name in head if name != "thresholds"})],
-        lambda head, _: [json.dumps(head | {"categories": ["nonsense"]})],
-        lambda head, _: [json.dumps(head | {"thresholds": [0.5]})],
-        lambda head, _: [json.dumps([head])],
+        lambda head, row: [head | {"format": "another"}, row],
+        lambda head, row: [{name: head[name] for name in head if name != "thresholds"}, row],
+        lambda head, row: [head | {"categories": ["nonsense"]}, row],
+        lambda head, row: [head | {"categories": [head["categories"][0]] * len(head["categories"])}, row],
+        lambda head, row: [head | {"categories": ["unknown", *head["categories"][1:]]}, row],
+        lambda head, row: [head | {"thresholds": [0.5]}, row],
+        lambda head, row: [head | {"thresholds": [float("nan")] * len(head["thresholds"])}, row],
+        lambda head, row: [head | {"thresholds": [2.0] * len(head["thresholds"])}, row],
+        lambda head, row: [head | {"intercepts": "1" * len(head["intercepts"])}, row],
+        lambda head, row: [head | {"foreign_weight": -1.0}, row],
+        lambda head, row: [head | {"foreign_weight": 10**400}, row],
+        lambda head, row: [[head], row],
         lambda *_: ["nonsense"],
-        lambda *_: [],
     ],
 )
 def test_what_is_no_model_is_refused(spoil, tmp_path):
@@ -137,9 +149,28 @@ def test_what_is_no_model_is_refused(spoil, tmp_path):
     assert "train" in raised.value.hint
 
 
-@pytest.mark.parametrize("row", [["failed", 1.0], ["failed", "much"], ["failed", 1.0, "x"], ["failed"]])
+@pytest.mark.parametrize("text", [b"", b"[" * 100_000, b"\xff\xfe", b"\0" * 10])
+def test_what_is_no_json_is_no_model(text, tmp_path):
+    path = tmp_path / "model.jsonl"
+    path.write_bytes(text)
+    with pytest.raises(ModelError, match="is no model"):
+        read_model(path)
+
+
+def test_half_a_model_is_refused(tmp_path):
+    path = tmp_path / "model.jsonl"
+    path.write_bytes(SHIPPED.read_bytes()[:50_000])
+    with pytest.raises(ModelError, match="cut off, or changed"):
+        read_model(path)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [["failed", 1.0], ["failed", "much"], ["failed", 1.0, "x"], ["failed"], ["failed", -1.0, *[0.0] * 18]]
+    + [["failed", number, *[0.0] * 18] for number in (float("nan"), float("inf"), 1e300)],
+)
 def test_a_row_that_is_none_is_refused_when_it_is_asked_for(row, tmp_path):
-    model = read_model(spoilt(tmp_path, lambda head, _: [json.dumps(head), json.dumps(row, separators=(",", ":"))]))
+    model = read_model(spoilt(tmp_path, lambda head, _: [head, row]))
     with pytest.raises(ModelError, match="the row of 'failed'"):
         suggest(model, "failed")
 

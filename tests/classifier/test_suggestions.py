@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from zlib import crc32
 
 import pytest
 
@@ -56,11 +57,9 @@ def test_a_healthy_job_asks_nobody():
 def test_a_model_of_ones_own_is_asked_instead(tmp_path, capsys):
     model = tmp_path / "own.jsonl"
     head = {"format": "nccl-logscan model 1", "categories": ["host_oom", "none"], "intercepts": [0.0, 0.0]}
-    rows = [
-        head | {"thresholds": [0.5, 0.5], "foreign_weight": 0.1, "digest": "own"},
-        *([word, 1.0, 9.0, -9.0] for word in _OWN),
-    ]
-    model.write_text("".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows))
+    rows = "".join(json.dumps([word, 1.0, 9.0, -9.0], separators=(",", ":")) + "\n" for word in _OWN)
+    head |= {"thresholds": [0.5, 0.5], "foreign_weight": 0.1, "digest": "own", "rows_crc32": crc32(rows.encode())}
+    model.write_text(f"{json.dumps(head)}\n{rows}")
     log = tmp_path / "job.log"
     log.write_text(f"{_HEAD}vm:1:2 [0] x.cc:9 NCCL WARN {' '.join(_OWN)}\n")
     report = tmp_path / "report.json"
@@ -82,3 +81,29 @@ def test_a_verdict_that_any_exception_would_have_names_what_words_suggest():
         assert "infiniband" in {other["category"] for other in view["alternatives"]}
     else:
         pytest.fail(f"another rule took it: {view['verdict']['rule']}")
+
+
+def steps(first, last):
+    return "".join(f"[2026-01-01 00:00:00] iteration {step}/ 100 | lm loss: 2.{step}\n" for step in range(first, last))
+
+
+def test_what_the_job_outlived_is_no_verdict():
+    log = _HEAD + _WARN + steps(1, 40) + "Traceback (most recent call last):\nBrokenPipeError: [Errno 32] Broken pipe\n"
+    view = build_view(scan_text(log, Rulebook({}, "none")))
+    assert view["verdict"]["category"] == "unknown"
+    assert view["unclaimed"][0]["suggestion"]
+
+
+def test_a_rule_that_says_unknown_keeps_its_verdict():
+    rulebook = builtin_rulebook()
+    rule = rulebook.rules["unknown/cuda-error"]
+    log = rule.hits[0].log if isinstance(rule.hits[0].log, str) else next(iter(rule.hits[0].log.values()))
+    warning = "vm:1:2 [0] net_ib.cc:77 NCCL WARN infiniband port mlx5_0 ibv_frobnicate lost its completion queue\n"
+    verdict = build_view(scan_text(_HEAD + warning + log, rulebook))["verdict"]
+    assert (verdict["rule"] is None) == (verdict["basis"] in {"classifier", "none"})
+
+
+@pytest.mark.parametrize("secret", ["sk-abcd1234efgh5678ijkl9012mnop", "hf_abcdefghijklmnopqrstuvwxyz0123456789"])
+def test_a_secret_is_in_no_template_and_no_word(no_rules, secret):
+    view = build_view(scan_text(f"{_HEAD}{_WARN.rstrip()} token={secret}\n", no_rules))
+    assert secret[:12] not in json.dumps(view)
