@@ -482,8 +482,10 @@ class Run:
         for listen in listeners:
             listen(event, site)
         findings = self.matcher.feed(event, site)
-        if findings is not None and all(finding.rule.match.fallback for finding in findings):
-            (self.stopgaps if findings else self.unclaimed).feed(event, site.order, line=site.text)
+        if findings == ():
+            self.unclaimed.feed(event, site.order, line=site.text)
+        elif findings and all(finding.rule.match.fallback for finding in findings):
+            self.stopgaps.feed(event, site.order, line=site.text)
         return findings
 
     def listeners(self, kind: str) -> tuple[_Listener, ...]:

@@ -24,8 +24,8 @@ from sklearn.naive_bayes import ComplementNB
 from sklearn.pipeline import make_pipeline, make_union
 
 from nccl_logscan.classifier.data import shipped_messages
+from nccl_logscan.classifier.fitting import Classifier, Maker, Messages, fit, held_out, terms_of
 from nccl_logscan.classifier.measures import Judged, abstention, calibration_error, macro_f1
-from nccl_logscan.classifier.train import Classifier, Maker, Messages, fit, held_out, terms_of
 from nccl_logscan.taxonomy import Category
 
 _REPORT = Path(__file__).resolve().parents[1] / "reports" / "models.md"

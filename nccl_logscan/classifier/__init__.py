@@ -1,1 +1,1 @@
-"""What no rule claims: a category for it with a probability, or nothing. `train.py` alone needs scikit-learn."""
+"""What no rule claims: a category for it with a probability, or nothing. `fitting.py` alone needs scikit-learn."""

@@ -7,8 +7,8 @@ from functools import cached_property
 
 from nccl_logscan.classifier.card import card
 from nccl_logscan.classifier.data import Message, joined
+from nccl_logscan.classifier.fitting import Calibration, Classifier, calibration_of, fit, held_out, judged, text_of
 from nccl_logscan.classifier.measures import Judged, abstention, calibration_error, macro_f1
-from nccl_logscan.classifier.train import Calibration, Classifier, calibration_of, fit, held_out, judged, text_of
 from nccl_logscan.errors import InputError
 
 _FEWEST = 3
@@ -76,12 +76,17 @@ def _quality(told: Sequence[Judged]) -> str:
     )
 
 
-def _score(told: Sequence[Judged]) -> int:
+def _counted(told: Sequence[Judged]) -> tuple[int, int]:
+    """Return how many answers are right, and how many wrong."""
     right = sum(one.answer is one.message.category for one in told)
-    return right - sum(one.answer is not None and one.answer is not one.message.category for one in told)
+    return right, sum(one.answer is not None for one in told) - right
+
+
+def _score(told: Sequence[Judged]) -> int:
+    right, wrong = _counted(told)
+    return right - wrong
 
 
 def _right(told: Sequence[Judged]) -> str:
-    right = sum(one.answer is one.message.category for one in told)
-    wrong = sum(one.answer is not None for one in told) - right
+    right, wrong = _counted(told)
     return f"{right} right, {wrong} wrong, {len(told) - right - wrong} without an answer"

@@ -10,13 +10,14 @@ import click
 
 from nccl_logscan.cli.options import must_replace_none_of
 from nccl_logscan.cli.progress import progress_on
+from nccl_logscan.cli.stdin import standard_input
 from nccl_logscan.cli.stdout import printing
-from nccl_logscan.errors import InputError, OutputError
+from nccl_logscan.errors import OutputError
 from nccl_logscan.event_table.rows import Choice
 from nccl_logscan.events.model import EVENT_TYPES
 from nccl_logscan.report.visible import visible
 from nccl_logscan.report.write import EVENTS
-from nccl_logscan.sources import STDIN, Source, open_sources
+from nccl_logscan.sources import Source, open_sources
 
 _FORMS = {".parquet": "parquet", ".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 _NOTES = 20
@@ -101,9 +102,7 @@ def events_command(
     are taken out as in reports.
     """
     form = form or _form_of(output)
-    if STDIN in logs and sys.stdin is None:
-        raise InputError("standard input is closed", hint="name a file, or pipe a log into the program")
-    sources = open_sources(logs, stdin=sys.stdin.buffer if sys.stdin else None)
+    sources = open_sources(logs, stdin=standard_input(logs))
     place = None if output == "-" else _place(output, (*logs, *(source.name for source in sources)))
     with printing():
         _export(sources, form, place, Choice(kinds, frozenset(ranks)), processes, quiet=quiet)

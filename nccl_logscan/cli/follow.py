@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import click
 
+from nccl_logscan.cli.stdin import standard_input
 from nccl_logscan.diagnosis.verdict import ScanResult
-from nccl_logscan.errors import InputError
 from nccl_logscan.pipeline import Options
 from nccl_logscan.report.visible import visible
 from nccl_logscan.rulebook.rule import Rulebook
@@ -92,9 +91,8 @@ def watched(
     """Follow logs, and say on standard error when the watch begins, meets a first sign of failure, and ends."""
     from nccl_logscan.follow import SETTLE, SystemClock, Watch, follow  # noqa: PLC0415 - a scan of a file needs none of it
 
-    if STDIN in logs and sys.stdin is None:
-        raise InputError("standard input is closed", hint="name a file, or pipe a log into the program")
-    stdin = sys.stdin.fileno() if STDIN in logs else None
+    given = standard_input(logs)
+    stdin = given.fileno() if given is not None and STDIN in logs else None
     watch = Watch(wanted.settle or SETTLE, wanted.stalled, wanted.timeout, wanted.pid)
 
     def tell(line: str) -> None:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, TextIO
 
 from nccl_logscan.cli.plain import is_one_of
 from nccl_logscan.cli.progress import progress_on
+from nccl_logscan.cli.stdin import standard_input
 from nccl_logscan.cli.stdout import printing
 from nccl_logscan.diagnosis.verdict import ScanResult
-from nccl_logscan.errors import InputError, OutputError
+from nccl_logscan.errors import OutputError
 from nccl_logscan.pipeline import Options, scan
 from nccl_logscan.records import replace
 from nccl_logscan.report.view import ReportView, build_view
@@ -23,7 +24,7 @@ from nccl_logscan.rulebook.load import builtin_rulebook, load_rulebook
 from nccl_logscan.rulebook.rule import Rulebook
 from nccl_logscan.rulebook.where import builtin_rules
 from nccl_logscan.skim.choice import Skimming
-from nccl_logscan.sources import STDIN, is_url, shown
+from nccl_logscan.sources import is_url, shown
 from nccl_logscan.taxonomy import Category
 
 if TYPE_CHECKING:
@@ -82,9 +83,7 @@ def _scan(
     engine: EngineOptions | None,
 ) -> ScanResult:
     rulebook = rulebook_with(folders)
-    if STDIN in logs and sys.stdin is None:
-        raise InputError("standard input is closed", hint="name a file, or pipe a log into the program")
-    stdin = sys.stdin.buffer if sys.stdin else None
+    stdin = standard_input(logs)
     with progress_on(sys.stderr) as progress:
         options = replace(options, progress=progress)
         if engine is not None:

@@ -12,13 +12,14 @@ import click
 from nccl_logscan.cli.options import own_rules
 from nccl_logscan.cli.progress import progress_on
 from nccl_logscan.cli.scanning import rulebook_with
-from nccl_logscan.errors import InputError, OutputError
+from nccl_logscan.cli.stdin import standard_input
+from nccl_logscan.drafting.draft import as_yaml
+from nccl_logscan.drafting.suggest import Suggestions, suggest
+from nccl_logscan.errors import OutputError
 from nccl_logscan.pipeline import Options, scan
 from nccl_logscan.report.visible import visible
 from nccl_logscan.report.write import write_atomically
 from nccl_logscan.sources import STDIN, Source, open_sources
-from nccl_logscan.suggest.draft import as_yaml
-from nccl_logscan.suggest.suggest import Suggestions, suggest
 
 
 @click.command(
@@ -64,12 +65,11 @@ def suggest_command(
     as the near miss. What only a person knows is marked `# say:`, and a guess `# check:`. Secrets are taken out as in
     reports; names of hosts and users are not.
     """
-    if STDIN in logs and sys.stdin is None:
-        raise InputError("standard input is closed", hint="name a file, or pipe a log into the program")
+    stdin = standard_input(logs)
     rulebook = rulebook_with(folders)
     with progress_on(sys.stderr) as progress:
         options = Options(progress=progress, looks_beside=False)
-        result = scan(logs, rulebook, options, stdin=sys.stdin.buffer if sys.stdin else None)
+        result = scan(logs, rulebook, options, stdin=stdin)
     found = suggest(result, rulebook, least=least, limit=limit, reopened=lambda: _reopened(logs))
     texts = {f"{draft.id}.yaml": as_yaml(draft) for draft in found.drafts}
     if folder is not None:

@@ -9,10 +9,10 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nccl_logscan.drafting.wording import worded
 from nccl_logscan.events.mask import pieces, template
 from nccl_logscan.report.redact import redact
 from nccl_logscan.rulebook.expression import danger_of, fault_of
-from nccl_logscan.suggest.wording import worded
 
 UUID = "GPU-8a56a4bc-e184-a047-2620-be19fdf913d5"
 

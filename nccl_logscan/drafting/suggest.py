@@ -9,6 +9,7 @@ from itertools import islice
 from rapidfuzz import fuzz
 
 from nccl_logscan.diagnosis.verdict import ScanResult, UnclaimedGroup
+from nccl_logscan.drafting.draft import Draft, Line, as_yaml, draft, example_line, line_of
 from nccl_logscan.errors import InputError
 from nccl_logscan.expressions import deferred
 from nccl_logscan.pipeline import scan_text
@@ -18,7 +19,6 @@ from nccl_logscan.rulebook.read import RuleFile, read_rule
 from nccl_logscan.rulebook.rule import Rule, Rulebook
 from nccl_logscan.sources import Kind
 from nccl_logscan.sources.line_source import LineSource
-from nccl_logscan.suggest.draft import Draft, Line, as_yaml, draft, example_line, line_of
 from nccl_logscan.taxonomy import Category, Role
 
 _MISSES_TRIED = 8

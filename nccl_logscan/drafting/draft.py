@@ -7,13 +7,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from nccl_logscan.diagnosis.excerpts import TEXT_LIMIT
 from nccl_logscan.diagnosis.verdict import UnclaimedGroup
+from nccl_logscan.drafting.wording import Worded, worded
+from nccl_logscan.drafting.yaml_text import block, expression_scalar, quoted
 from nccl_logscan.position import Position
 from nccl_logscan.records import dataclass
 from nccl_logscan.report.redact import redact
 from nccl_logscan.report.visible import visible
 from nccl_logscan.sources import STDIN
-from nccl_logscan.suggest.wording import Worded, worded
-from nccl_logscan.suggest.yaml_text import block, expression_scalar, quoted
 from nccl_logscan.taxonomy import Action, Category, Role, Severity
 
 UNSORTED = "unsorted"
@@ -61,7 +61,7 @@ class Draft:
 def draft(group: UnclaimedGroup, category: Category | None, taken: Collection[str] = ()) -> Draft | None:
     """Return a draft of the rule for a group, under a name that is not `taken`; None if its lines hold no words.
 
-    Its near miss and what else fires on its hit are found out by scanning (`nccl_logscan/suggest/suggest.py`).
+    Its near miss and what else fires on its hit are found out by scanning (`nccl_logscan/drafting/suggest.py`).
     """
     wording = worded(group.sample)
     if wording is None:

@@ -10,6 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nccl_logscan.diagnosis.verdict import UnclaimedGroup
+from nccl_logscan.drafting.draft import Line, as_yaml, draft
+from nccl_logscan.drafting.suggest import suggest
+from nccl_logscan.drafting.yaml_text import block, expression_scalar, quoted
 from nccl_logscan.events.mask import template
 from nccl_logscan.pipeline import scan_text
 from nccl_logscan.position import Position
@@ -20,9 +23,6 @@ from nccl_logscan.rulebook.lint import lint
 from nccl_logscan.rulebook.load import builtin_rulebook
 from nccl_logscan.rulebook.read import RuleFile, read_rule
 from nccl_logscan.rulebook.rule import Rulebook
-from nccl_logscan.suggest.draft import Line, as_yaml, draft
-from nccl_logscan.suggest.suggest import suggest
-from nccl_logscan.suggest.yaml_text import block, expression_scalar, quoted
 from nccl_logscan.taxonomy import Category
 
 SAID = {"what": "It broke.", "why": "It is old.", "reference": ("Its manual", "https://example.org/manual")}
