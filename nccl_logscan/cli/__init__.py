@@ -109,9 +109,10 @@ def entry_point() -> Any:
 
 
 def _nothing_waits_for_the_end() -> bool:
-    """Whether all is written, no thread runs, and no library, profiler or debugger wants to have the last word."""
+    """Whether all is written, no thread is to end, and no library, profiler or debugger wants to have the last word."""
     threading = sys.modules.get("threading")
-    has_threads = threading is not None and threading.active_count() > 1
+    # A daemon may wait for standard input: to take that apart under it is a fatal error.
+    has_threads = threading is not None and sum(not one.daemon for one in threading.enumerate()) > 1
     if has_threads or atexit._ncallbacks() or sys.getprofile() or sys.gettrace():
         return False
     try:

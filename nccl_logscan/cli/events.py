@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from pathlib import Path
 
 import click
@@ -118,6 +120,7 @@ def _export(
     from nccl_logscan.event_table.export import export  # noqa: PLC0415
     from nccl_logscan.event_table.write import Form  # noqa: PLC0415
 
+    _take_interrupts_back()
     if place is None and sys.stdout is None:
         raise OutputError("standard output is closed", hint="name a file with --output")
     with progress_on(sys.stderr) as progress:
@@ -130,6 +133,13 @@ def _export(
         click.echo(f"note: {len(done.notes) - _NOTES} further remarks on inputs are left out", err=True)
     if place is not None and not quiet:
         click.echo(f"{done.rows:,} rows of {done.lines:,} lines are in {visible(str(place))}")
+
+
+def _take_interrupts_back() -> None:
+    """Have an interrupt end a read that waits: when polars is imported, it sets a handler that has reads go on."""
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is threading.main_thread() and handler is not None:
+        signal.signal(signal.SIGINT, handler)
 
 
 def _form_of(output: str) -> str:

@@ -19,6 +19,10 @@ from nccl_logscan.sources.raw import RawLine
 from nccl_logscan.sources.source import Source
 
 
+_PATIENCE = 0.5
+"""Seconds in which a thread ends its window where another has failed; one that waits for a pipe is left behind."""
+
+
 @dataclass(slots=True)
 class Batch:
     """What is known of the segments of a round: how many lines each has, and the giant lines that some end in."""
@@ -123,23 +127,35 @@ def skimmers_of(asker: Asker, count: int) -> list[Skimmer]:
 def skim_side_by_side(members: Sequence[tuple[Skimmer, Iterator[Window]]], batch: Batch, ask: Ask) -> None:
     """Skim the windows that each member's iterator gives, in a thread for each, and enter them in `batch`.
 
-    Raises what one of them raised.
+    Raises what one of them raised, and does not wait for the others then: one may wait for an input that never comes.
     """
     failures: list[BaseException] = []
+    is_over = threading.Event()
 
     def work(skimming: Skimmer, windows: Iterator[Window]) -> None:
+        for window in windows:
+            if is_over.is_set():
+                return
+            batch.note(window, skimmed(skimming, window, ask))
+
+    def help_out(skimming: Skimmer, windows: Iterator[Window]) -> None:
         try:
-            for window in windows:
-                batch.note(window, skimmed(skimming, window, ask))
+            work(skimming, windows)
         except BaseException as error:  # noqa: BLE001 - raised again by whoever waits
             failures.append(error)
 
-    threads = [threading.Thread(target=work, args=member) for member in members[1:]]
+    threads = [threading.Thread(target=help_out, args=member, daemon=True) for member in members[1:]]
     for thread in threads:
         thread.start()
-    work(*members[0])
-    for thread in threads:
-        thread.join()
+    try:
+        work(*members[0])
+        for thread in threads:
+            thread.join()
+    except BaseException:
+        is_over.set()
+        for thread in threads:
+            thread.join(_PATIENCE)
+        raise
     if failures:
         raise failures[0]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import os
 import pty
@@ -9,6 +10,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -97,36 +99,54 @@ def test_a_reader_of_the_rules_that_has_gone_is_no_error(start):
     assert (process.returncode, stderr) == (0, b"")
 
 
-def test_an_interrupt_ends_the_run_with_130_and_writes_nothing(start, here):
+LINE = b"node-1:1:1 [0] NCCL INFO Connected all rings\n"
+
+
+@pytest.fixture
+def interrupted(start, here):
+    """Start the program, let it read what it takes of some input, and interrupt it while it waits for more."""
+
     def listen():
         # A shell that runs the tests in the background lets its children ignore interrupts.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
-    process = start("-", stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=listen)
-    line = b"node-1:1:1 [0] NCCL INFO Connected all rings\n"
-    # More than a pipe holds: when the last of it is taken, the scan is under way.
-    process.stdin.write(line * 20_000)
-    process.stdin.flush()
+    def interrupted(*arguments, text):
+        process = start(*arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=listen)
+        process.stdin.write(text)
+        process.stdin.flush()
+        time.sleep(1.5)
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=60)
+        return process
 
-    process.send_signal(signal.SIGINT)
-    process.wait(timeout=60)
+    return interrupted
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("-",), ("rules", "suggest", "-"), *(("events", "-", "-o", f"e.{form}") for form in ("jsonl", "parquet"))],
+)
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(LINE * 10, id="little"),
+        pytest.param(LINE * 20_000, id="more than a pipe holds"),
+        pytest.param(LINE * 150_000, id="more than one thread skims"),
+        pytest.param(gzip.compress(LINE * 150_000, 0), id="packed"),
+    ],
+)
+def test_an_interrupt_ends_the_run_with_130_and_writes_nothing(interrupted, here, command, text):
+    process = interrupted(*command, text=text)
 
     assert process.returncode == 130
     assert process.stderr.read().strip() == b"error: interrupted; nothing was written"
     assert list(here.iterdir()) == []
 
 
-def test_an_interrupted_run_leaves_the_earlier_report(start, here):
+def test_an_interrupted_run_leaves_the_earlier_report(interrupted, here):
     (here / "report.html").write_text("the report of yesterday")
 
-    def listen():
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-    process = start("-", "-o", "report.html", stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=listen)
-    process.stdin.write(b"node-1:1:1 [0] NCCL INFO Connected all rings\n" * 20_000)
-    process.stdin.flush()
-    process.send_signal(signal.SIGINT)
-    process.wait(timeout=60)
+    interrupted("-", "-o", "report.html", text=LINE * 150_000)
 
     assert (here / "report.html").read_text() == "the report of yesterday"
 
