@@ -18,7 +18,6 @@ from nccl_logscan.sources.limits import Limits
 from nccl_logscan.sources.raw import RawLine
 from nccl_logscan.sources.source import Source
 
-
 _PATIENCE = 0.5
 """Seconds in which a thread ends its window where another has failed; one that waits for a pipe is left behind."""
 

@@ -103,7 +103,7 @@ LINE = b"node-1:1:1 [0] NCCL INFO Connected all rings\n"
 
 
 @pytest.fixture
-def interrupted(start, here):
+def interrupted(start):
     """Start the program, let it read what it takes of some input, and interrupt it while it waits for more."""
 
     def listen():
@@ -136,7 +136,7 @@ def interrupted(start, here):
     ],
 )
 def test_an_interrupt_ends_the_run_with_130_and_writes_nothing(interrupted, here, command, text):
-    process = interrupted(*command, text=text)
+    process = interrupted(*command.split(), text=text)
 
     assert process.returncode == 130
     assert process.stderr.read().strip() == b"error: interrupted; nothing was written"
