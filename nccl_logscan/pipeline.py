@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeVar
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol, TypeVar
 
 from nccl_logscan.diagnosis.attempts import Attempts
 from nccl_logscan.diagnosis.clocks import Clocks
@@ -35,7 +35,7 @@ from nccl_logscan.diagnosis.job import JobFacts
 from nccl_logscan.diagnosis.matcher import Matcher
 from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.diagnosis.timeline import Timeline
-from nccl_logscan.diagnosis.unclaimed import Unclaimed
+from nccl_logscan.diagnosis.unclaimed import Unclaimed, is_sign, is_spoilt_step
 from nccl_logscan.diagnosis.verdict import Coverage, Job, ScannedInput, ScanResult
 from nccl_logscan.errors import InputError
 from nccl_logscan.events import Tokeniser
@@ -52,7 +52,7 @@ from nccl_logscan.sources import Kind, Limits, kind_of, open_sources
 from nccl_logscan.sources.beside import configs_beside, given_configs
 from nccl_logscan.sources.line_source import LineSource, TextSource, logs_among
 from nccl_logscan.sources.raw import RawLine
-from nccl_logscan.taxonomy import Role
+from nccl_logscan.taxonomy import Level, Role
 
 if TYPE_CHECKING:
     from nccl_logscan.classifier.model import Model
@@ -68,7 +68,7 @@ _MEMO = 4_096
 _PROGRESS_LINES = 16_384
 _PROBLEMS = 3
 _NOTES = 20
-_STOPGAPS = 50
+_ASIDE = 50
 _Input = TypeVar("_Input", bound=LineSource)
 _UNKNOWN_KINDS = frozenset({"log.text"})
 _HARMLESS = frozenset({Role.BENIGN, Role.CONTEXT})
@@ -362,7 +362,9 @@ class Run:
         self.clocks = Clocks()
         self.job = JobFacts(self.identity)
         self.unclaimed = Unclaimed(redacted=redact)
-        self.stopgaps = Unclaimed(_STOPGAPS, redact)
+        self.signs = Unclaimed(_ASIDE, redact, is_sign)
+        self.spoilt_steps = Unclaimed(_ASIDE, redact, is_spoilt_step)
+        self.stopgaps = Unclaimed(_ASIDE, redact)
         """What only rules claim that fire where no other does."""
         self.timeline = Timeline()
         self.dumps = DumpSets()
@@ -470,7 +472,7 @@ class Run:
             self.by_kind[repeat.event.kind] += repeat.times
             self.identity.saw_again(repeat.event, repeat.last, repeat.last_order)
             if not repeat.findings:
-                self.unclaimed.feed(repeat.event, repeat.last_order, repeat.times)
+                self._leave(repeat.event, repeat.last_order, repeat.times)
             for finding in repeat.findings:
                 finding.count_again(repeat.event, repeat.times, repeat.last_order, repeat.last)
 
@@ -483,10 +485,23 @@ class Run:
             listen(event, site)
         findings = self.matcher.feed(event, site)
         if findings == ():
-            self.unclaimed.feed(event, site.order, line=site.text)
+            self._leave(event, site.order, line=site.text)
         elif findings and all(finding.rule.match.fallback for finding in findings):
             self.stopgaps.feed(event, site.order, line=site.text)
         return findings
+
+    def _leave(self, event: Event, order: int, times: int | None = None, line: str | None = None) -> None:
+        """Keep what no rule claimed."""
+        self.unclaimed.feed(event, order, times, line)
+        self.signs.feed(event, order, times, line)
+        self.spoilt_steps.feed(event, order, times, line)
+
+    def _left(self) -> _Left:
+        """Return what no rule claimed. A job does not outlive a loss that is no number by coming to its end."""
+        went_on = self.endings.went_on_after
+        spoilt = self.spoilt_steps.conclude(lambda source, order: self.endings.new_steps_after(source, order) > 0)
+        signs = (*self.signs.conclude(went_on), *spoilt)
+        return _Left(self.unclaimed.conclude(went_on), signs, self.stopgaps.conclude(went_on))
 
     def listeners(self, kind: str) -> tuple[_Listener, ...]:
         """Return who wants to see events of a kind, besides the matcher."""
@@ -504,7 +519,7 @@ class Run:
     def conclude(self, sources: Sequence[LineSource], files: Files, started: float) -> ScanResult:
         """Return what the scan found out; `started` is the performance counter's reading at its start."""
         for event, order in self.matcher.unmet():
-            self.unclaimed.feed(event, order)
+            self._leave(event, order)
         self.clocks.align(self.identity.place_of)
         scene = self._scene()
         findings = scene.findings
@@ -512,8 +527,7 @@ class Run:
             raise _nothing_to_judge(sources)
         torn = any(source.note is not None and (source.lines_read > 0 or source.is_lost) for source in sources)
         diagnosis = diagnose(scene, torn=torn, unexplained=self.unexplained)
-        unclaimed, stopgaps = (one.conclude(self.endings.went_on_after) for one in (self.unclaimed, self.stopgaps))
-        diagnosis, unclaimed, model_digest = _asked(diagnosis, unclaimed, stopgaps, self.model)
+        diagnosis, unclaimed, model_digest = _asked(diagnosis, self._left(), self.model)
         job = self.job.conclude()
         configs = _configs_of(files, job)
         return ScanResult(
@@ -650,25 +664,33 @@ def _configs_of(files: Files, job: Job) -> tuple[Config, ...]:
     return (*read_configs(named), *own)
 
 
+class _Left(NamedTuple):
+    """What no rule claims, warnings and other signs of a failure; and what only those claim that fire on anything."""
+
+    unclaimed: tuple[UnclaimedGroup, ...]
+    signs: tuple[UnclaimedGroup, ...]
+    stopgaps: tuple[UnclaimedGroup, ...]
+
+
 def _asked(
-    diagnosis: Diagnosis,
-    unclaimed: tuple[UnclaimedGroup, ...],
-    stopgaps: tuple[UnclaimedGroup, ...],
-    model: Model | None,
+    diagnosis: Diagnosis, left: _Left, model: Model | None
 ) -> tuple[Diagnosis, tuple[UnclaimedGroup, ...], str | None]:
     """Ask the classifier about what no rule claims; return what comes of it, and the model's digest if it was asked."""
     finding = diagnosis.finding
-    is_weak = finding is not None and (finding.rule.role is Role.SYMPTOM or finding.rule.match.fallback)
-    if not unclaimed and not (is_weak and stopgaps):
-        return diagnosis, unclaimed, None
+    aside = (*left.signs, *left.stopgaps)
+    is_proved = finding is not None and diagnosis.level is Level.ESTABLISHED
+    if not left.unclaimed and (is_proved or not aside):
+        return diagnosis, left.unclaimed, None
     from nccl_logscan.classifier.model import shipped_model  # noqa: PLC0415
     from nccl_logscan.diagnosis.suggestions import suggested, with_alternatives, with_suggestions  # noqa: PLC0415
 
     model = model or shipped_model()
-    groups = with_suggestions(unclaimed, model)
-    if is_weak:
-        diagnosis = with_alternatives(diagnosis, (*groups, *with_suggestions(stopgaps, model)))
-    return suggested(diagnosis, groups), groups, model.digest
+    unclaimed, others = with_suggestions(left.unclaimed, model), with_suggestions(aside, model)
+    if finding is None:
+        diagnosis = suggested(diagnosis, (*unclaimed, *others))
+    elif not is_proved:
+        diagnosis = with_alternatives(diagnosis, (*unclaimed, *others))
+    return diagnosis, unclaimed, model.digest
 
 
 def _plan(diagnosis: Diagnosis, job: Job, configs: tuple[Config, ...], files: Files) -> tuple[PlannedStep, ...]:

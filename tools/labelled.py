@@ -12,7 +12,7 @@ import sys
 
 from labelled_card import card
 from labelled_model import settled
-from labelled_sources import FOLDER, all_sources, read_table
+from labelled_sources import FOLDER, all_sources, read_reviews, read_table
 
 
 def main() -> int:
@@ -20,7 +20,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="only say whether the files are fresh")
     check = parser.parse_args().check
-    messages, conflicts = settled(all_sources(read_table()))
+    messages, conflicts = settled(all_sources(read_table()), read_reviews())
     lines = (json.dumps(message.plain(), ensure_ascii=False) for message in messages)
     files = {"messages.jsonl": "".join(f"{line}\n" for line in lines), "README.md": card(messages, conflicts)}
     if not check:

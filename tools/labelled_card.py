@@ -24,6 +24,7 @@ is harmless. From these the classifier is trained that suggests a category for a
 | `kind` | the kind of event that the tokeniser makes of it |
 | `origin` | `rule`, `case`, `healthy`, `collected` or `catalogue`, see below |
 | `source` | where the text is from |
+| `file` | the source file that writes it, as its line says; empty where it does not |
 
 ## How many
 """
@@ -37,13 +38,19 @@ _BODY = """\
   fires only where no other does counts only where its category is the case's. Of messages that no rule takes, only
   those of which a row of `weak_labels.yaml` says the case's own category.
 - `healthy`: what healthy jobs in `fixtures/cases` warn of, and Python's warnings in `fixtures/lines`: `none`.
-- `collected`: texts of public programs in `collected.yaml`, each group with its source and category.
+- `collected`: texts of public programs in `collected/`, each group with its source and category. Where the source says
+  `public code index`, the text was seen in an index of public code that does not name the repository.
 - `catalogue`: message formats of NCCL and its plugins (`fixtures/catalogue`) and of PyTorch (`torch_formats.jsonl`),
   filled with plausible values. Their labels are weak: reviewed rows of `weak_labels.yaml` on words and source files,
-  each with its reason. What no row fits, or rows of two categories, is left out.
+  each with its reason, and `formats.yaml`, where each format was read one by one with its source file. What is not
+  clear is left out.
 
-Rules whose lines are symptoms or echoes are labelled only where `weak_labels.yaml` keeps them: a watchdog's time-out,
-an aborted communicator or a closed connection follow from everything, so they are in no category.
+Rules whose lines are symptoms or echoes are labelled only where `weak_labels.yaml` keeps them: an aborted communicator
+or a closed connection follows from everything, so it is in no category.
+
+Two readers (language models) then judged each of the first 2,067 messages by its text alone, without seeing what a
+model made of it. Their corrections stand in `reviewed.yaml`, each with its reason, and hold over all sources. What was
+collected later, and `formats.yaml`, was labelled by such readers as well; nobody has read all of it again.
 
 ## Conflicts
 

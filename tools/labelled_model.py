@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from types import MappingProxyType
 
 _SUREST_FIRST = (("rule",), ("case", "healthy"), ("collected",), ("catalogue",))
 _RANK = {origin: rank for rank, origins in enumerate(_SUREST_FIRST) for origin in origins}
@@ -15,7 +16,7 @@ class Labelled:
     """A masked message, what it is taken for, and where it is from.
 
     `origin`: rule, case, healthy, collected or catalogue. `scenarios`: what it must not be parted from when the set is
-    split: its rule, case or source file.
+    split: its rule, case or source file. `file`: the source file that wrote it, as far as its line names one.
     """
 
     template: str
@@ -24,6 +25,7 @@ class Labelled:
     kind: str
     origin: str
     source: str
+    file: str = ""
 
     def plain(self) -> dict[str, object]:
         """Return the message as its line of the file says it."""
@@ -39,11 +41,14 @@ class Conflict:
     kept: str | None
 
 
-def settled(found: Iterable[Labelled]) -> tuple[Sequence[Labelled], Sequence[Conflict]]:
+def settled(
+    found: Iterable[Labelled], reviewed: Mapping[str, str | None] = MappingProxyType({})
+) -> tuple[Sequence[Labelled], Sequence[Conflict]]:
     """Return one message for each template, sorted, and what the sources did not agree on.
 
-    Where they differ, the surest holds: rule, then case, then collected, then catalogue. Where two of these differ
-    among themselves, the template is left out.
+    What a reader said of a template in `reviewed` holds: its category, or None for one that teaches nothing. Else the
+    surest source holds: rule, then case, then collected, then catalogue. Where two of these differ among themselves,
+    the template is left out.
     """
     by_template: dict[str, list[Labelled]] = defaultdict(list)
     for one in found:
@@ -54,14 +59,16 @@ def settled(found: Iterable[Labelled]) -> tuple[Sequence[Labelled], Sequence[Con
         best = min(_RANK[one.origin] for one in told)
         surest = {one.category for one in told if _RANK[one.origin] == best}
         categories = tuple(sorted({one.category for one in told}))
-        category = min(surest) if len(surest) == 1 else None
+        category = reviewed[text] if text in reviewed else min(surest) if len(surest) == 1 else None
         if len(categories) > 1:
             conflicts.append(Conflict(text, categories, category))
         if category is not None:
-            kept.append(_joined([one for one in told if one.category == category]))
+            agreeing = [one for one in told if one.category == category]
+            kept.append(_joined(agreeing or [replace(one, category=category) for one in told]))
     return kept, conflicts
 
 
 def _joined(told: Sequence[Labelled]) -> Labelled:
     first = min(told, key=lambda one: (_RANK[one.origin], one.scenarios, one.kind, one.source))
-    return replace(first, scenarios=tuple(sorted({scenario for one in told for scenario in one.scenarios})))
+    scenarios = tuple(sorted({scenario for one in told for scenario in one.scenarios}))
+    return replace(first, scenarios=scenarios, file=min((one.file for one in told if one.file), default=""))

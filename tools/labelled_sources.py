@@ -1,6 +1,7 @@
 """The sources of labelled messages: rules, cases, catalogues of formats, collected texts and harmless lines.
 
-What a person decided lies in fixtures/labelled/weak_labels.yaml and collected.yaml, each with its reason or its source.
+What was decided by reading lies, with reasons and sources, in fixtures/labelled: weak_labels.yaml, formats.yaml,
+reviewed.yaml and collected/.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import yaml
 from labelled_model import Labelled
@@ -19,7 +21,7 @@ from labelled_model import Labelled
 from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.errors import InputError
 from nccl_logscan.events.mask import template
-from nccl_logscan.events.model import Event
+from nccl_logscan.events.model import Event, file_of
 from nccl_logscan.events.tokenise import Tokeniser
 from nccl_logscan.lines import Peeler
 from nccl_logscan.pipeline import scan, scan_text
@@ -62,16 +64,17 @@ class WeakLabel:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """fixtures/labelled/weak_labels.yaml.
+    """fixtures/labelled/weak_labels.yaml and formats.yaml.
 
     `left_out` and `kept`: the rules that are symptoms, echoes or context, whose messages say too little, or enough.
-    `torch`: categories by the ids of PyTorch's messages.
+    `torch` and `nccl`: categories by the ids of PyTorch's messages, and of NCCL's formats that no row fits.
     """
 
     left_out: frozenset[str]
     kept: frozenset[str]
     rows: Sequence[WeakLabel]
     torch: Mapping[str, str]
+    nccl: Mapping[str, str]
 
     def category_of(self, text: str, file: str = "") -> str | None:
         """Return what the rows take a text for; None where none fits or they do not agree."""
@@ -91,7 +94,7 @@ class Table:
 
 def read_table() -> Table:
     """Read the reviewed decisions. Raises ValueError where a rule that needs one has none."""
-    plain = yaml.safe_load((FOLDER / "weak_labels.yaml").read_text("utf-8"))
+    plain = _plain("weak_labels.yaml")
     rows = [
         WeakLabel(Category(row["category"]).value, re.compile(row["words"]), _pattern(row.get("files")))
         for row in plain["formats"]
@@ -102,12 +105,23 @@ def read_table() -> Table:
         kept=frozenset(row["rule"] for row in plain["rules"] if row["keep"]),
         rows=rows,
         torch=torch,
+        nccl={name: Category(told).value for name, told in _plain("formats.yaml").items()},
     )
     decided = table.left_out | table.kept
     undecided = [one.id for one in builtin_rulebook().rules.values() if _is_doubtful(one) and one.id not in decided]
     if undecided:
         raise ValueError(f"weak_labels.yaml does not say whether to keep {', '.join(sorted(undecided))}")
     return table
+
+
+def read_reviews() -> Mapping[str, str | None]:
+    """Return what readers made of templates: a category; None where the text teaches nothing."""
+    rows = _plain("reviewed.yaml")
+    return {row["template"]: None if row["to"] == "drop" else Category(row["to"]).value for row in rows}
+
+
+def _plain(name: str) -> Any:
+    return yaml.safe_load((FOLDER / name).read_text("utf-8"))
 
 
 def _pattern(expression: str | None) -> re.Pattern[str] | None:
@@ -192,7 +206,8 @@ def _made(event: Event, category: str, scenario: str, origin: str, source: str) 
     """Yield an event as a labelled message, unless it says too little or its mask does not mask itself."""
     text = template(event.message)
     if len(text) >= _SHORTEST and template(text) == text:
-        yield Labelled(text, category, (scenario,), event.kind, origin, " ".join(source.split()))
+        source = " ".join(source.split())
+        yield Labelled(text, category, (scenario,), event.kind, origin, source, file_of(event).removeprefix("src/"))
 
 
 # --- cases -------------------------------------------------------------------------------------------------
@@ -277,16 +292,16 @@ def _events_of(texts: Iterable[str]) -> Iterator[Event]:
 
 
 def from_nccl_formats(table: Table) -> Iterator[Labelled]:
-    """Yield NCCL's WARN formats of which a row is sure, filled with plausible values."""
+    """Yield NCCL's WARN formats of which a row or a reader is sure, filled with plausible values."""
     with gzip.open(_FORMATS, "rt", encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
     for row in rows:
         text = row["format"].strip()
         if row["level"] != "WARN" or "{" in text:
             continue
-        category = table.category_of(text, row["file"])
+        category = table.category_of(text, row["file"]) or table.nccl.get(row["id"])
         if category is not None:
-            head = "NCCL WARN " + filled(text)
+            head = f"{row['file'].rpartition(':')[2]}:7 NCCL WARN {filled(text)}"
             source = f"fixtures/catalogue/nccl_formats.jsonl.gz: {row['id']}, {row['scope']} {row['first']}"
             for event in _first(f"n07:4242:4242 [3] {head}"):
                 yield from _made(event, category, f"catalogue:{row['file']}", "catalogue", source)
@@ -359,8 +374,9 @@ def _value(found: re.Match[str], before: str) -> str:
 
 
 def from_collected() -> Iterator[Labelled]:
-    """Yield the texts that fixtures/labelled/collected.yaml holds, as the layers below the rules read them."""
-    for row in yaml.safe_load((FOLDER / "collected.yaml").read_text("utf-8")):
+    """Yield the texts that the files of fixtures/labelled/collected hold, as the layers below the rules read them."""
+    files = sorted((FOLDER / "collected").glob("*.yaml"))
+    for row in (row for path in files for row in _plain(f"collected/{path.name}")):
         category = Category(row["category"]).value
         for text in row["texts"]:
             for event in _first(text):

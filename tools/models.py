@@ -40,7 +40,7 @@ def main() -> int:
     rows = []
     for name, make in (*_MODELS.items(), *_BASELINES.items()):
         started = time.process_time()
-        judged = held_out(messages, make)
+        judged = held_out(messages, make).judged
         rows.append((name, judged))
         print(f"{name}: {macro_f1(judged):.3f}, {time.process_time() - started:.0f} s", file=sys.stderr)
     _REPORT.write_text(_page(messages, rows), "utf-8")

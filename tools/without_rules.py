@@ -37,7 +37,7 @@ class Left:
     acceptable: frozenset[str]
     category: Category
     basis: Basis
-    others: tuple[Category, ...]
+    others: frozenset[Category]
 
     @property
     def is_right(self) -> bool:
@@ -46,7 +46,7 @@ class Left:
 
     @property
     def is_named(self) -> bool:
-        """It stands among the alternatives: what is left of the rules does not name it any more."""
+        """It stands among the alternatives or the unknown errors: no rule that is left names it."""
         return not self.is_right and any(one.value in self.acceptable for one in self.others)
 
 
@@ -68,16 +68,19 @@ def _without(category: Category) -> Iterator[Left]:
         plain: dict[str, Any] = yaml.safe_load(label.read_text("utf-8"))
         logs = sorted(path for path in label.parent.rglob("*") if path.is_file() and path != label)
         if plain["category"] == category.value and not any(path.suffix == ".xz" for path in logs):
-            told = scan(logs, rulebook, Options(looks_beside=False)).diagnosis
+            result = scan(logs, rulebook, Options(looks_beside=False))
+            told = result.diagnosis
             acceptable = frozenset({category.value, *(plain.get("also_acceptable") or ())})
-            others = tuple(other.category for other in told.alternatives)
-            yield Left(str(label.parent.relative_to(_CASES)), acceptable, told.category, told.basis, others)
+            others = {other.category for other in told.alternatives}
+            others |= {group.suggestion.category for group in result.unclaimed if group.suggestion is not None}
+            yield Left(str(label.parent.relative_to(_CASES)), acceptable, told.category, told.basis, frozenset(others))
 
 
 def _page(rows: list[tuple[Category, list[Left]]]) -> str:
     intro = (
         "All rules of a category are taken away, and the cases of that category are scanned. `right`: the classifier "
-        "suggests the category. `beside`: another rule decides, and the category stands among the alternatives. "
+        "suggests the category as the verdict. `beside`: a rule decides, or nobody does, and the classifier suggests "
+        "the category beside that, among the alternatives or of an unknown error. `suggested` is both. "
         "`unknown`: the program says that it does not know. `another`: a rule that is left, or the classifier, says "
         "something else alone. `healthy`: the program says that nothing failed, which is never to be."
     )
@@ -88,16 +91,17 @@ def _page(rows: list[tuple[Category, list[Left]]]) -> str:
         *wrap(intro, 120),
         "",
     ]
-    lines += ["| category | cases | right | beside | unknown | another | healthy |", "|---|---|---|---|---|---|---|"]
+    lines += ["| category | cases | suggested | right | beside | unknown | another | healthy |", "|---" * 8 + "|"]
     for category, left in rows:
         if left:
             right = sum(one.is_right for one in left)
-            unknown = sum(one.category is Category.UNKNOWN for one in left)
+            unknown = sum(one.category is Category.UNKNOWN and not one.is_named for one in left)
             healthy = sum(one.category is Category.NONE for one in left)
-            beside = sum(one.is_named and one.category not in {Category.UNKNOWN, Category.NONE} for one in left)
+            beside = sum(one.is_named and one.category is not Category.NONE for one in left)
             another = len(left) - right - beside - unknown - healthy
-            share = f"{right} ({100 * right / len(left):.0f} %)"
-            lines.append(f"| {category.value} | {len(left)} | {share} | {beside} | {unknown} | {another} | {healthy} |")
+            share = f"{right + beside} ({100 * (right + beside) / len(left):.0f} %)"
+            cells = (category.value, len(left), share, right, beside, unknown, another, healthy)
+            lines.append(f"| {' | '.join(map(str, cells))} |")
     called = [one.name for _, left in rows for one in left if one.category is Category.NONE]
     return "\n".join([*lines, "", *([f"Called healthy: {', '.join(called)}.", ""] if called else [])])
 

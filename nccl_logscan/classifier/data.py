@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from nccl_logscan.classifier.features import terms
+from nccl_logscan.classifier.features import is_word, terms
 from nccl_logscan.errors import InputError
 from nccl_logscan.records import dataclass, replace
 from nccl_logscan.taxonomy import Category
 
-FOLDS = 5
+FOLDS = 20
+_ALIKE = 0.8
 MESSAGES = "messages.jsonl"
 
 
@@ -21,7 +23,7 @@ MESSAGES = "messages.jsonl"
 class Message:
     """A masked message, of an event of a kind, and what it is a sign of.
 
-    `scenarios`: the rules, jobs and source files that it stands in.
+    `scenarios`: the rules, jobs and source files that it stands in. `file`: the source file that its line names, or "".
     """
 
     template: str
@@ -29,15 +31,19 @@ class Message:
     scenarios: tuple[str, ...]
     origin: str
     kind: str = ""
+    file: str = ""
 
     @property
     def terms(self) -> list[str]:
         """What it is made of."""
-        return terms(self.template, self.kind)
+        return terms(self.template, self.kind, self.file)
 
 
 class Split(NamedTuple):
-    """Messages to learn from, to calibrate on, and to measure with: no template and no scenario is in two of them."""
+    """Messages to learn from, to calibrate on, and to measure with.
+
+    No scenario is in two of them, and no message of which another one has a copy, or nearly one.
+    """
 
     train: tuple[Message, ...]
     calibrate: tuple[Message, ...]
@@ -78,10 +84,13 @@ def _message(line: str, place: str) -> Message:
         texts = [plain["template"], plain["origin"], plain["kind"], *_scenarios(plain["scenarios"])]
         if not all(isinstance(text, str) and text.isprintable() and text for text in texts):
             raise ValueError("a text of it is empty, or holds what cannot be printed")
+        file = plain.get("file", "")
+        if not isinstance(file, str) or not file.isprintable():
+            raise ValueError("its file is no name")
         category = Category(plain["category"])
         if category is Category.UNKNOWN:
             raise ValueError("`unknown` is no label")
-        return Message(plain["template"], category, tuple(plain["scenarios"]), plain["origin"], plain["kind"])
+        return Message(plain["template"], category, tuple(plain["scenarios"]), plain["origin"], plain["kind"], file)
     except KeyError as error:
         raise InputError(f"{place} is no labelled message: it has no {error}", hint=_HINT) from error
     except (ValueError, TypeError, RecursionError) as error:
@@ -100,26 +109,47 @@ def _scenarios(written: object) -> list[object]:
 def splits(messages: Sequence[Message]) -> Iterator[Split]:
     """Yield each fold once as the test, the next one to calibrate on, and of the others what has nothing in common.
 
-    A scenario is in one fold, by its name. What the model cannot tell apart counts as one template.
+    A message is in the fold of its first scenario.
     """
-    for fold in range(FOLDS):
-        test, calibrate = _of_fold(messages, fold), _of_fold(messages, (fold + 1) % FOLDS)
-        calibrate = _apart(calibrate, test, {fold})
-        train = _apart(messages, (*test, *calibrate), {fold, (fold + 1) % FOLDS})
-        yield Split(train, calibrate, test)
+    groups = dict(zip(messages, alike(messages), strict=True))
+    folds: list[list[Message]] = [[] for _ in range(FOLDS)]
+    for message in messages:
+        folds[fold_of(message.scenarios[0])].append(message)
+    for fold, test in enumerate(folds):
+        calibrate = _apart(folds[(fold + 1) % FOLDS], test, groups)
+        yield Split(_apart(messages, (*test, *calibrate), groups), calibrate, tuple(test))
 
 
-def _of_fold(messages: Iterable[Message], fold: int) -> tuple[Message, ...]:
-    return tuple(message for message in messages if fold_of(message.scenarios[0]) == fold)
-
-
-def _apart(messages: Iterable[Message], others: Iterable[Message], folds: set[int]) -> tuple[Message, ...]:
-    seen = {frozenset(terms(other.template)) for other in others}
+def _apart(
+    messages: Iterable[Message], others: Sequence[Message], groups: Mapping[Message, int]
+) -> tuple[Message, ...]:
+    """Return the messages that share no scenario with others, and are not nearly one of them."""
+    scenarios = {scenario for other in others for scenario in other.scenarios}
+    seen = {groups[other] for other in others}
     return tuple(
-        message
-        for message in messages
-        if folds.isdisjoint(map(fold_of, message.scenarios)) and frozenset(terms(message.template)) not in seen
+        message for message in messages if scenarios.isdisjoint(message.scenarios) and groups[message] not in seen
     )
+
+
+def alike(messages: Sequence[Message]) -> list[int]:
+    """Return a number for each message: the same one for those of which four words in five are the same, or all."""
+    leaders = list(range(len(messages)))
+    holding: dict[str, list[int]] = defaultdict(list)
+    words = [frozenset(term for term in message.terms if is_word(term) and " " not in term) for message in messages]
+    for place, own in enumerate(words):
+        shared = Counter(other for word in own for other in holding[word])
+        for other, count in shared.items():
+            if count >= _ALIKE * len(own | words[other]):
+                leaders[_leader(leaders, place)] = _leader(leaders, other)
+        for word in own:
+            holding[word].append(place)
+    return [_leader(leaders, place) for place in range(len(messages))]
+
+
+def _leader(leaders: Sequence[int], place: int) -> int:
+    while leaders[place] != place:
+        place = leaders[place]
+    return place
 
 
 def fold_of(scenario: str) -> int:

@@ -24,12 +24,18 @@ from nccl_logscan.classifier.model import FORMAT
 from nccl_logscan.records import dataclass
 from nccl_logscan.taxonomy import Category
 
-STRENGTH = 8.0
+STRENGTH = 40.0
 """The inverse of the regularisation, the best of those tried in `reports/accuracy.md`."""
-LEAST = 0.35
-"""A probability below which nothing is an answer, however often such answers were right."""
-MOST_ABSTAINED = 0.23
-"""Share of the messages that thresholds may leave without an answer, on the calibration split."""
+MOST_ABSTAINED = 0.21
+"""Share of the messages that the common threshold leaves without an answer, where it is chosen."""
+LEAST_RIGHT = 0.6
+"""Share of a category's answers that is to be right; where it is less, the category has a threshold of its own."""
+_PRIOR = 50
+"""Answers, as often right as they said, that are added to each category's own before that share is taken."""
+LEAST_MESSAGES = 3
+"""How many messages a term has to be in: with two, the model is half as large again and hardly better."""
+_NEVER = -30.0
+"""The logit of a category that a classifier does not know."""
 _DIGITS = 3
 _TEMPERATURES = np.geomspace(0.2, 3.0, 60)
 
@@ -82,7 +88,7 @@ def terms_of(message: Message) -> list[str]:
 
 def fit(messages: Messages, strength: float = STRENGTH) -> Fitted:
     """Fit words and pairs of words by multinomial logistic regression, categories weighted alike."""
-    vectorizer = TfidfVectorizer(analyzer=terms_of, min_df=2, binary=True, norm=None).fit(messages)
+    vectorizer = TfidfVectorizer(analyzer=terms_of, min_df=LEAST_MESSAGES, binary=True, norm=None).fit(messages)
     features = features_of(vectorizer, messages)
     regression = LogisticRegression(C=strength, class_weight="balanced", max_iter=5_000, tol=1e-6)
     with threadpool_limits(1):  # several threads take hundreds of times as long, and add in another order
@@ -131,28 +137,30 @@ def judged(classifier: Classifier, calibration: Calibration, messages: Messages)
         yield Judged(message, category, float(row[best]), category if sure else None)
 
 
-def held_out(messages: Messages, make: Maker) -> list[Judged]:
-    """Judge every message by a classifier that was made and calibrated without its template and scenarios."""
-    found: list[Judged] = []
-    for split in splits(messages):
-        classifier = make(split.train)
-        found.extend(judged(classifier, calibrated(classifier, split.calibrate), split.test))
-    return found
+class HeldOut(NamedTuple):
+    """What classifiers made of messages of which they had seen neither the template nor the scenarios.
+
+    `calibration` is for a classifier of all messages: chosen by all of these that its like had not seen.
+    """
+
+    judged: tuple[Judged, ...]
+    calibration: Calibration
 
 
-def calibration_of(messages: Messages, make: Maker) -> Calibration:
-    """Choose temperature and thresholds for a model of all messages by those that its like had not seen."""
+def held_out(messages: Messages, make: Maker) -> HeldOut:
+    """Judge every message by a classifier that was made and calibrated without it."""
     categories = tuple(sorted({message.category for message in messages}))
+    found: list[Judged] = []
     rows: list[Any] = []
-    wanted: list[int] = []
     for split in splits(messages):
         if split.test:
-            classifier = make((*split.train, *split.calibrate))
-            logits = np.full((len(split.test), len(categories)), -30.0)
+            classifier = make(split.train)
+            found.extend(judged(classifier, calibrated(classifier, split.calibrate), split.test))
+            logits = np.full((len(split.test), len(categories)), _NEVER)
             logits[:, [categories.index(one) for one in classifier.categories]] = classifier.logits(split.test)
             rows.append(logits)
-            wanted += [categories.index(message.category) for message in split.test]
-    return _calibration(np.vstack(rows), np.array(wanted))
+    wanted = np.array([categories.index(one.message.category) for one in found])
+    return HeldOut(tuple(found), _calibration(np.vstack(rows), wanted))
 
 
 def text_of(fitted: Fitted, calibration: Calibration) -> str:
@@ -200,28 +208,25 @@ def _surprise(scored: Any, wanted: Any) -> float:
 
 
 def _thresholds(scored: Any, wanted: Any) -> tuple[float, ...]:
-    """Return for each category the least probability at which it is right as often as for all others.
+    """Return for each category the least probability with which it is an answer.
 
-    The share of right answers that is asked for is the highest with which no more than `MOST_ABSTAINED` go unanswered.
+    It is the same for all, and leaves `MOST_ABSTAINED` of the messages without one; higher for those categories of
+    which `LEAST_RIGHT` of the answers would not be right.
     """
     best, surest = scored.argmax(axis=1), scored.max(axis=1)
-    right = best == wanted
-    chosen: tuple[float, ...] = (0.0,) * scored.shape[1]
-    for asked in np.arange(0.5, 1.0, 0.01):
-        thresholds = tuple(
-            _threshold(surest[best == category], right[best == category], asked) for category in range(scored.shape[1])
-        )
-        if (surest < np.array(thresholds)[best]).mean() > MOST_ABSTAINED:
-            break
-        chosen = thresholds
-    return chosen
+    common = math.floor(np.quantile(surest, MOST_ABSTAINED) * 1e4) / 1e4
+    return tuple(
+        max(common, _threshold(surest[best == category], best[best == category] == wanted[best == category]))
+        for category in range(scored.shape[1])
+    )
 
 
-def _threshold(surest: Any, right: Any, asked: float) -> float:
-    """Return the least probability from which on this share of the answers is right; 1 where there is none."""
+def _threshold(surest: Any, right: Any) -> float:
+    """Return the least probability from which on `LEAST_RIGHT` of the answers is right; 1 where there is none."""
     order = np.argsort(-surest, kind="stable")
-    shares = (np.cumsum(right[order]) + 1) / (np.arange(len(order)) + 2)  # as if one right and one wrong were added
-    enough = np.flatnonzero(shares >= asked)
+    count = np.arange(1, len(order) + 1)
+    shares = (np.cumsum(right[order]) + _PRIOR * np.cumsum(surest[order]) / count) / (count + _PRIOR)
+    enough = np.flatnonzero(shares >= LEAST_RIGHT)
     if len(enough):
-        return max(LEAST, math.floor(float(surest[order][enough[-1]]) * 1e4) / 1e4)
-    return 1.0 if len(order) else max(LEAST, float(asked))
+        return math.floor(float(surest[order][enough[-1]]) * 1e4) / 1e4
+    return 1.0 if len(order) else 0.0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from math import exp, sqrt
-from operator import add
 
 from nccl_logscan.classifier.features import is_familiar, is_word, terms
 from nccl_logscan.classifier.model import Model, Row
@@ -23,18 +22,18 @@ class Suggestion:
     words: tuple[str, ...]
 
 
-def probabilities(model: Model, template: str, kind: str = "") -> tuple[float, ...]:
+def probabilities(model: Model, template: str, kind: str = "", file: str = "") -> tuple[float, ...]:
     """Return the probability of each of the model's categories, in their order; they sum to 1."""
-    found = terms(template, kind)
+    found = terms(template, kind, file)
     return _probabilities(model, _known(model, found).values(), len(found))
 
 
-def suggest(model: Model, template: str, kind: str = "") -> Suggestion | None:
-    """Return what a masked message of an event's kind is taken for.
+def suggest(model: Model, template: str, kind: str = "", file: str = "") -> Suggestion | None:
+    """Return what a masked message of an event's kind is taken for; `file` is the source file that its line names.
 
     None where that is harmless or not sure enough, or where too few of its words are known.
     """
-    found = terms(template, kind)
+    found = terms(template, kind, file)
     rows = _known(model, found)
     if not is_familiar(found, rows):
         return None
@@ -52,12 +51,10 @@ def _known(model: Model, found: Collection[str]) -> dict[str, Row]:
 
 
 def _probabilities(model: Model, rows: Collection[Row], found: int) -> tuple[float, ...]:
-    totals: tuple[float, ...] = (0.0,) * len(model.categories)
-    weight = (found - len(rows)) * model.foreign_weight
-    for squared, coefficients in rows:
-        weight += squared
-        totals = tuple(map(add, totals, coefficients))
+    weight = sum(row.weight for row in rows) + (found - len(rows)) * model.foreign_weight
     norm = sqrt(weight) or 1.0
+    columns = zip(*(row.coefficients for row in rows), strict=True)
+    totals = [sum(column, 0.0) for column in columns] or [0.0] * len(model.categories)
     logits = [intercept + total / norm for intercept, total in zip(model.intercepts, totals, strict=True)]
     highest = max(logits)
     powers = [exp(logit - highest) for logit in logits]

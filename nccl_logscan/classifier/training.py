@@ -7,7 +7,7 @@ from functools import cached_property
 
 from nccl_logscan.classifier.card import card
 from nccl_logscan.classifier.data import Message, joined
-from nccl_logscan.classifier.fitting import Calibration, Classifier, calibration_of, fit, held_out, judged, text_of
+from nccl_logscan.classifier.fitting import Classifier, HeldOut, fit, held_out, judged, text_of
 from nccl_logscan.classifier.measures import Judged, abstention, calibration_error, macro_f1
 from nccl_logscan.errors import InputError
 
@@ -27,15 +27,15 @@ class Training:
                 f"messages of {len(categories)} categories are too few to tell apart", hint=f"give {_FEWEST} or more"
             )
 
-    @cached_property
-    def judged(self) -> list[Judged]:
+    @property
+    def judged(self) -> Sequence[Judged]:
         """Every message, judged by a model that has seen neither its template nor its scenarios."""
-        return held_out(self._messages, _classifier)
+        return self._held_out.judged
 
     @cached_property
     def text(self) -> str:
         """The model, trained on all messages, calibrated on what was held out."""
-        return text_of(fit(self._messages), self._calibration)
+        return text_of(fit(self._messages), self._held_out.calibration)
 
     @property
     def card(self) -> str:
@@ -43,8 +43,8 @@ class Training:
         return card(self.text, self._messages, self.judged)
 
     @cached_property
-    def _calibration(self) -> Calibration:
-        return calibration_of(self._messages, _classifier)
+    def _held_out(self) -> HeldOut:
+        return held_out(self._messages, _classifier)
 
     def told(self) -> Iterator[str]:
         """Yield what a person wants to know of it, line by line."""
@@ -66,7 +66,7 @@ def _classifier(messages: Sequence[Message]) -> Classifier:
 
 
 def _judged_without(shipped: Sequence[Message], own: Sequence[Message]) -> list[Judged]:
-    return list(judged(_classifier(shipped), calibration_of(shipped, _classifier), own))
+    return list(judged(_classifier(shipped), held_out(shipped, _classifier).calibration, own))
 
 
 def _quality(told: Sequence[Judged]) -> str:

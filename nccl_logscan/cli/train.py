@@ -94,7 +94,7 @@ def _messages_of(folder: Path) -> Sequence[Message]:
                 f"case {label.parent}: {error}", hint="take it out, or put the job's logs there"
             ) from error
         scenario = f"site:{label.parent}"
-        messages += [Message(group.template, category, (scenario,), "site", group.kind) for group in groups]
+        messages += [Message(group.template, category, (scenario,), "site", group.kind, group.file) for group in groups]
     return messages
 
 

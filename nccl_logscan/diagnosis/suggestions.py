@@ -20,6 +20,8 @@ _ALTERNATIVES = 3
 _CITED = 5
 _LEAST = 0.7
 """How sure a suggestion must be to become the verdict."""
+_LEAST_IF_HEALTHY = 0.9
+"""The same where the job would be called healthy."""
 _MOST = 0.95
 """How sure a verdict may be behind which no rule stands."""
 
@@ -40,15 +42,18 @@ class _Case(NamedTuple):
 
 def with_suggestions(groups: Sequence[UnclaimedGroup], model: Model) -> tuple[UnclaimedGroup, ...]:
     """Return the groups with what the model takes each for, where it is sure enough."""
-    return tuple(replace(group, suggestion=suggest(model, group.template, group.kind)) for group in groups)
+    return tuple(replace(group, suggestion=suggest(model, group.template, group.kind, group.file)) for group in groups)
 
 
 def suggested(diagnosis: Diagnosis, groups: Sequence[UnclaimedGroup]) -> Diagnosis:
-    """Return the verdict; in the place of `unknown` the surest suggestion, if there is one."""
+    """Return a verdict that no rule gave, or in its place the surest suggestion, if that is sure enough.
+
+    Suggestions that are not stand beside `unknown`.
+    """
     cases = _cases(groups)
-    is_open = diagnosis.category is Category.UNKNOWN and diagnosis.finding is None
-    if not is_open or not cases or cases[0].probability < _LEAST:
-        return diagnosis
+    is_healthy = diagnosis.category is Category.NONE
+    if not cases or cases[0].probability < (_LEAST_IF_HEALTHY if is_healthy else _LEAST):
+        return diagnosis if is_healthy else with_alternatives(diagnosis, groups)
     best, *others = cases
     return replace(
         diagnosis,
@@ -65,7 +70,7 @@ def suggested(diagnosis: Diagnosis, groups: Sequence[UnclaimedGroup]) -> Diagnos
 
 
 def with_alternatives(diagnosis: Diagnosis, groups: Sequence[UnclaimedGroup]) -> Diagnosis:
-    """Return a verdict that is no cause, or that any error would have had, with what words suggest beside it."""
+    """Return a verdict that is not beyond doubt with what words suggest beside it."""
     known = {diagnosis.category, *(other.category for other in diagnosis.alternatives)}
     further = tuple(_alternative(case) for case in _cases(groups) if case.category not in known)
     return replace(diagnosis, alternatives=(*diagnosis.alternatives, *further)[:_ALTERNATIVES])

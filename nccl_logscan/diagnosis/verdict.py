@@ -100,6 +100,7 @@ class UnclaimedGroup:
 
     `first` is the place of the first of them, `sample` its message (cut at 500 characters), `kind` the kind of its
     event and `line` the whole line as it stood in the log (cut at 2,000); None where it had passed too long ago.
+    `file` is the source file that wrote the first, where its line names one.
     `outlived`: the job went on after the last of them, or was started again.
     """
 
@@ -109,6 +110,7 @@ class UnclaimedGroup:
     sample: str
     kind: str
     line: str | None
+    file: str = ""
     suggestion: Suggestion | None = None
     outlived: bool = False
 

@@ -56,6 +56,13 @@ def told_by(line: LogLine, message: str | None = None, *, origin: Origin | None 
     }
 
 
+def file_of(event: Event) -> str:
+    """Return the source file that wrote or raised an event, as the log names it; "" where it does not."""
+    site: CallSite | None = getattr(event, "site", None)
+    file: str | None = getattr(event, "file", None) if site is None else site.file
+    return file or ""
+
+
 # --- NCCL ------------------------------------------------------------------------------------------------
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 import sys
+from itertools import combinations
+from pathlib import Path
 
 import pytest
 
-from nccl_logscan.classifier.data import Message, joined, read_messages, shipped_messages, splits
-from nccl_logscan.classifier.features import terms
+from nccl_logscan.classifier.data import Message, alike, joined, read_messages, shipped_messages, splits
 from nccl_logscan.classifier.measures import Judged, abstention, calibration_error, interval, macro_f1
 from nccl_logscan.classifier.model import SHIPPED, read_model
 from nccl_logscan.classifier.score import suggest
@@ -18,20 +19,28 @@ from nccl_logscan.errors import InputError
 from nccl_logscan.taxonomy import Category
 
 pytest.importorskip("sklearn")
+ROOT = Path(__file__).parents[2]
 
 
-def test_splits_share_no_template_and_no_scenario():
-    tested = []
-    for split in splits(shipped_messages()):
-        own = {message.scenarios[0] for message in split.test}
-        texts = [{frozenset(terms(message.template)) for message in part} for part in split]
-        assert not texts[0] & texts[1]
-        assert not texts[0] & texts[2]
-        assert not texts[1] & texts[2]
-        for part in (split.train, split.calibrate):
-            assert not own & {scenario for message in part for scenario in message.scenarios}
+def test_splits_share_no_scenario_and_no_message_that_is_nearly_the_same():
+    messages, tested = shipped_messages(), []
+    groups = dict(zip(messages, alike(messages), strict=True))
+    for split in splits(messages):
+        for one, other in combinations(split, 2):
+            assert scenarios_of(one).isdisjoint(scenarios_of(other))
+            assert {groups[message] for message in one}.isdisjoint(groups[message] for message in other)
         tested += [message.template for message in split.test]
-    assert sorted(tested) == sorted(message.template for message in shipped_messages())
+    assert sorted(tested) == sorted(message.template for message in messages)
+
+
+def scenarios_of(messages):
+    return {scenario for message in messages for scenario in message.scenarios}
+
+
+def test_messages_of_which_four_words_in_five_are_the_same_are_alike():
+    texts = ["ring of rank <n> was cut by a fast peer", "ring of rank <n> was cut by one fast peer", "no peer was fast"]
+    one, other, third = alike([Message(text, Category.GPU_OOM, ("s",), "rule") for text in texts])
+    assert one == other != third
 
 
 def judged(is_, best, probability, *, answers=True):
@@ -70,8 +79,7 @@ def test_training_makes_the_shipped_files_again():
     training = made(shipped_messages())
     head, *rows = map(json.loads, training.text.splitlines())
     shipped, *shipped_rows = map(json.loads, SHIPPED.read_text("utf-8").splitlines())
-    # To the last digit on one machine; another adds in another order.
-    assert made(shipped_messages()).text == training.text
+    # Another machine adds in another order.
     assert [row[0] for row in rows] == [row[0] for row in shipped_rows]
     assert head["categories"] == shipped["categories"]
     for name in ("intercepts", "thresholds", "foreign_weight"):
@@ -81,28 +89,32 @@ def test_training_makes_the_shipped_files_again():
     assert f1_of(training.card) == pytest.approx(f1_of(SHIPPED.with_name("MODEL.md").read_text("utf-8")), abs=0.01)
 
 
+def test_training_twice_gives_the_same_to_the_last_digit():
+    made = pytest.importorskip("nccl_logscan.classifier.training").Training
+    some = shipped_messages()[::12]
+    assert made(some).text == made(some).text
+
+
 def f1_of(card):
     return float(re.search(r"macro-F1 on what it answered: \*\*([\d.]+)\*\*", card)[1])
 
 
 def test_a_site_s_cases_are_trained_on_and_measured(tmp_path, capsys):
-    lines = {
-        "frobnicator": "NCCL WARN Frobnicator manifold lost its gasket",
-        "flange": "NCCL WARN Frobnicator manifold flange came loose",
-        "seal": "NCCL WARN Frobnicator manifold seal broke apart",
-        "ring": "NCCL WARN Frobnicator manifold ring was bent",
-    }
+    ends = ["lost its gasket", "flange came loose", "seal broke apart", "ring was bent", "valve stuck", "pin is gone"]
+    lines = {end.split()[0]: f"NCCL WARN Frobnicator manifold {end}" for end in (*ends, "spring snapped", "axle froze")}
+    some = tmp_path / "some.jsonl"
+    some.write_text("".join((ROOT / "fixtures/labelled/messages.jsonl").read_text("utf-8").splitlines(True)[::8]))
     for name, line in lines.items():
         folder = tmp_path / "cases" / name
         folder.mkdir(parents=True)
         (folder / "case.yaml").write_text("category: gpu_hardware\n")
         (folder / "job.log").write_text(f"vm:1:2 [0] NCCL INFO Bootstrap : Using eth0\nvm:1:2 [0] x.cc:9 {line}\n")
     model = tmp_path / "own.jsonl"
-    assert main(["train", "--cases", str(tmp_path / "cases"), "-o", str(model)]) == 0
+    assert main(["train", "--data", str(some), "--cases", str(tmp_path / "cases"), "-o", str(model)]) == 0
     told = capsys.readouterr().out
-    assert "your 4 messages, judged without your cases: 0 right" in told
+    assert "your 8 messages, judged without your cases: 0 right" in told
     assert "your cases helped" in told
-    assert suggest(read_model(model), "Frobnicator manifold cover fell off").category is Category.GPU_HARDWARE
+    assert suggest(read_model(model), "Frobnicator manifold seal was bent").category is Category.GPU_HARDWARE
 
 
 @pytest.mark.parametrize(
