@@ -13,6 +13,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol, TypeVar
@@ -252,6 +253,7 @@ class Reading:
         """Fold in a round of a large source; return how many bytes of its lines were no UTF-8 in those not read."""
         self._run.turn_to(self._run.attempts.of(self._name))
         seen: dict[Key, _Seen] = {}
+        alone: set[Key] = set()
         tallied: Counter[int] = Counter()
         for raw, is_read, counted, tally in part.lines:
             if not is_read:
@@ -261,7 +263,9 @@ class Reading:
                 self._run.matcher.miss(self._name, self._read_to)
             self._read_to = raw.at.line
             repeat = self._take(raw)
-            if counted is not None:
+            if counted is not None and part.counts[counted] == 1:
+                alone.add(counted)  # no line of its class is left to be entered as it was
+            elif counted is not None:
                 known = seen.get(counted)
                 if known is None:
                     known = seen[counted] = _Seen(raw)
@@ -270,7 +274,7 @@ class Reading:
                 tallied[tally] += 1
         for key, known in seen.items():
             self._run.count_unread(part.groups[key[0]].kind, known, part.counts[key] - known.lines)
-        self._run.count_bulk(part, self._name, seen, tallied)
+        self._run.count_bulk(part, self._name, seen.keys() | alone, tallied)
         return sum(known.first.replaced * (part.counts[key] - known.lines) for key, known in seen.items())
 
     def _take(self, raw: RawLine) -> _Repeat | None:
@@ -365,7 +369,7 @@ class Run:
         self.signs = Unclaimed(_ASIDE, redact, is_sign)
         self.spoilt_steps = Unclaimed(_ASIDE, redact, is_spoilt_step)
         self.stopgaps = Unclaimed(_ASIDE, redact)
-        """What only rules claim that fire where no other does."""
+        """What only rules claim that say little."""
         self.timeline = Timeline()
         self.dumps = DumpSets()
         self.dump_notes: list[str] = []
@@ -486,7 +490,7 @@ class Run:
         findings = self.matcher.feed(event, site)
         if findings == ():
             self._leave(event, site.order, line=site.text)
-        elif findings and all(finding.rule.match.fallback for finding in findings):
+        elif findings and all(map(_says_little, findings)):
             self.stopgaps.feed(event, site.order, line=site.text)
         return findings
 
@@ -664,8 +668,13 @@ def _configs_of(files: Files, job: Job) -> tuple[Config, ...]:
     return (*read_configs(named), *own)
 
 
+def _says_little(finding: OpenFinding) -> bool:
+    """Whether a finding is of a symptom, or of a rule that fires where no other does."""
+    return finding.rule.role is Role.SYMPTOM or finding.rule.match.fallback
+
+
 class _Left(NamedTuple):
-    """What no rule claims, warnings and other signs of a failure; and what only those claim that fire on anything."""
+    """What no rule claims, warnings and other signs of a failure; and what only rules claim that say little."""
 
     unclaimed: tuple[UnclaimedGroup, ...]
     signs: tuple[UnclaimedGroup, ...]
@@ -728,6 +737,11 @@ def _inputs(sources: Sequence[LineSource], files: Files, configs: tuple[Config, 
 
 
 def _peak_rss() -> int:
-    """The most memory this process has held, in bytes (getrusage counts KiB on Linux and bytes on macOS)."""
+    """The most memory this program has held, in bytes.
+
+    What getrusage tells (KiB on Linux, bytes on macOS) is on Linux at least as much as who started the program held.
+    """
+    with suppress(OSError, ValueError, StopIteration), open("/proc/self/status", "rb") as status:  # noqa: PTH123
+        return 1024 * int(next(line for line in status if line.startswith(b"VmHWM:")).split()[1])
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024

@@ -1,4 +1,4 @@
-"""A log of any length whose lines are all different: what a scan may keep of them shows in its memory."""
+"""A log of any length, of 512 processes, whose lines differ: what a scan keeps of them shows in its memory."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ _NCCL = (
     "node-{node}:{pid}:{pid} [{gpu}] NCCL INFO comm 0x{n:x} rank {rank} nranks 512 cudaDev {gpu} - Init COMPLETE",
     (
         "node-{node}:{pid}:{pid} [{gpu}] transport/net_ib.cc:{n} NCCL WARN NET/IB : Got completion from peer "
-        "10.{node}.0.{m}<{pid}> with status=12 opcode=0 len={n} vendor err 129"
+        "10.{node}.0.{gpu}<{pid}> with status=12 opcode=0 len={n} vendor err 129"
     ),
     (
         "[rank{rank}]:[E1130 05:40:53.{pid} ProcessGroupNCCL.cpp:689] [Rank {rank}] Watchdog caught collective "
-        "operation timeout: WorkNCCL(SeqNum={n}, OpType=ALLREDUCE, NumelIn={m}, NumelOut={m}, Timeout(ms)=600000) ran "
+        "operation timeout: WorkNCCL(SeqNum={m}, OpType=ALLREDUCE, NumelIn={m}, NumelOut={m}, Timeout(ms)=600000) ran "
         "for 600{n} milliseconds before timing out."
     ),
 )
@@ -36,12 +36,13 @@ def write_log(path, *, megabytes):
 
 
 def _line(form, chance):
+    rank = chance.randrange(512)
     return (
         form.format(
-            node=chance.randrange(64),
-            pid=chance.randrange(10_000, 99_999),
-            gpu=chance.randrange(8),
-            rank=chance.randrange(512),
+            node=rank // 8,
+            pid=10_000 + rank,
+            gpu=rank % 8,
+            rank=rank,
             n=chance.randrange(1_000_000),
             m=chance.randrange(256),
             s=chance.randrange(60),

@@ -12,6 +12,8 @@ _FORMS = Gate(
     deferred(r"Test (?:CUDA|NCCL) failure |\bC(?:UDA|uda) failure (?:\d|'|\"|\S+:\d)|CUDA initialization failure"),
     deferred(r"\bCUDA error(?: at |[:=([]| \d)"),
     deferred(r"\bCUDA Error(?: at |[:=([]| \d)"),
+    # vLLM, csrc/custom_all_reduce.cuh: Failed: Cuda error FILE:LINE 'text'
+    deferred(r"\bC(?:UDA|uda) error \S{1,300}:\d{1,7} '"),
     deferred(r"CUDA runtime error"),
     deferred(r"CUDA driver version is insufficient"),
     deferred(r"\bCUBLAS_STATUS_(?!SUCCESS)[A-Z_]+"),
