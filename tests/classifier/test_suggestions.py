@@ -107,3 +107,53 @@ def test_a_rule_that_says_unknown_keeps_its_verdict():
 def test_a_secret_is_in_no_template_and_no_word(no_rules, secret):
     view = build_view(scan_text(f"{_HEAD}{_WARN.rstrip()} token={secret}\n", no_rules))
     assert secret[:12] not in json.dumps(view)
+
+
+# --- signs that are no warnings -----------------------------------------------------------------------------------
+
+_SPOILT = "".join(
+    f"[2026-01-01 00:00:00] iteration {step}/ 100 | lm loss: nan | grad norm: nan\n" for step in range(40, 60)
+)
+_CLEAN_END = "[2026-01-01 00:00:00] training finished\n"
+
+
+@pytest.mark.parametrize(
+    ("sign", "category"),
+    [
+        (
+            "slurmstepd: error: Detected 1 oom_kill event in StepId=42.0. Some step tasks were OOM Killed.\n",
+            "host_oom",
+        ),
+        ("[12345.678] NVRM: Xid (PCI:0000:3b:00): 79, pid=1234, GPU has fallen off the bus.\n", "gpu_hardware"),
+    ],
+)
+def test_a_sign_that_no_rule_claims_is_asked_about(no_rules, sign, category):
+    view = build_view(scan_text(_HEAD + sign, no_rules))
+    assert category in {view["verdict"]["category"], *(other["category"] for other in view["alternatives"])}
+    assert view["unclaimed"] == []
+
+
+def test_a_loss_that_is_no_number_is_not_outlived_by_the_end_of_the_job(no_rules):
+    spoilt = scan_text(_HEAD + steps(1, 40) + _SPOILT + _CLEAN_END, no_rules).diagnosis
+    assert (spoilt.category, spoilt.basis) == ("mixed_precision_overflow", "classifier")
+
+
+def test_a_loss_that_is_a_number_again_is_outlived(no_rules):
+    mended = scan_text(_HEAD + steps(1, 40) + _SPOILT + steps(60, 90) + _CLEAN_END, no_rules).diagnosis
+    assert mended.category == "none"
+
+
+def test_a_verdict_that_is_proved_has_no_suggestion_beside_it():
+    told = 'vm:1:2 [0] graph/tuning.cc:104 NCCL WARN Unrecognized element token "Rinng" when parsing "Rinng"\n'
+    unknown = "vm:1:2 [0] x.cc:9 NCCL WARN infiniband port mlx5_0 ibv_frobnicate lost its completion queue\n"
+    view = build_view(scan_text(_HEAD + told + unknown, builtin_rulebook()))
+    assert (view["verdict"]["category"], view["verdict"]["level"]) == ("invalid_config", "established")
+    assert view["alternatives"] == []
+    assert view["unclaimed"][0]["suggestion"]["category"] == "infiniband"
+
+
+def test_several_suggestions_that_rival_stand_beside_unknown(no_rules):
+    oom = "vm:1:2 [0] alloc.cc:9 NCCL WARN Cuda failure 2 'out of memory'\n"
+    view = build_view(scan_text(_HEAD + _WARN + oom, no_rules))
+    assert view["verdict"]["category"] == "unknown"
+    assert {other["category"] for other in view["alternatives"]} == {"infiniband", "gpu_oom"}
