@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -47,6 +49,16 @@ def run(here, capsys):  # noqa: ARG001 - where it runs
     return run
 
 
+@contextmanager
+def _interrupts_are_heard():
+    """Have a process that is started not ignore interrupts, as those do that a shell runs in the background."""
+    earlier = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, earlier)
+
+
 @pytest.fixture
 def start(here):
     """Start the program as a process of its own, in an empty working directory."""
@@ -55,7 +67,8 @@ def start(here):
     def start(*arguments, **how):
         words = [sys.executable, "-m", "nccl_logscan", *map(str, arguments)]
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "100", **how.pop("env", {})}
-        process = subprocess.Popen(words, cwd=here, env=environment, stderr=subprocess.PIPE, **how)
+        with _interrupts_are_heard():
+            process = subprocess.Popen(words, cwd=here, env=environment, stderr=subprocess.PIPE, **how)
         started.append(process)
         return process
 

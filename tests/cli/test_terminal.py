@@ -106,12 +106,8 @@ LINE = b"node-1:1:1 [0] NCCL INFO Connected all rings\n"
 def interrupted(start):
     """Start the program, let it read what it takes of some input, and interrupt it while it waits for more."""
 
-    def listen():
-        # A shell that runs the tests in the background lets its children ignore interrupts.
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-
     def interrupted(*arguments, text):
-        process = start(*arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=listen)
+        process = start(*arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         process.stdin.write(text)
         process.stdin.flush()
         time.sleep(1.5)
@@ -122,10 +118,7 @@ def interrupted(start):
     return interrupted
 
 
-@pytest.mark.parametrize(
-    "command",
-    [("-",), ("rules", "suggest", "-"), *(("events", "-", "-o", f"e.{form}") for form in ("jsonl", "parquet"))],
-)
+@pytest.mark.parametrize("command", ["-", "rules suggest -", "events - -o e.jsonl", "events - -o e.parquet"])
 @pytest.mark.parametrize(
     "text",
     [
