@@ -9,6 +9,7 @@ import runpy
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -20,7 +21,10 @@ from nccl_logscan.skim import kernel
 ROOT = Path(__file__).parents[1]
 SOURCE = "nccl_logscan/skim/kernel.c"
 LIBRARY = "nccl_logscan/skim/kernel.lib"
-LABELLED = "fixtures/labelled/messages.jsonl"
+FORCED = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]["targets"]["wheel"][
+    "force-include"
+]
+SHIPPED = [name for name in FORCED if name != "rules"]
 OTHERS = ("pyproject.toml", "hatch_build.py", ".gitignore", "README.md", "LICENSE", "nccl_logscan/version.py")
 
 needs_compiler = pytest.mark.skipif(
@@ -31,7 +35,7 @@ needs_compiler = pytest.mark.skipif(
 @pytest.fixture
 def checkout(tmp_path):
     """As much of the source tree as a build needs."""
-    for name in (SOURCE, "nccl_logscan/__init__.py", "rules/README.md", LABELLED, *OTHERS):
+    for name in (SOURCE, "nccl_logscan/__init__.py", "rules/README.md", *SHIPPED, *OTHERS):
         to = tmp_path / "checkout" / name
         to.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, to)

@@ -24,6 +24,8 @@ COMMANDS = {
     "lint": "nccl_logscan.cli.lint",
     "advise": "nccl_logscan.cli.advise",
     "explain": "nccl_logscan.cli.explain",
+    "show": "nccl_logscan.cli.show",
+    "demo": "nccl_logscan.cli.demo",
     "rules": "nccl_logscan.cli.rules",
     "train": "nccl_logscan.cli.train",
 }

@@ -40,6 +40,8 @@ Examples:
   kubectl logs job/train | nccl-logscan -   standard input
   nccl-logscan --follow logs/               a job that still runs
   nccl-logscan trainer.log --format json --output -
+  nccl-logscan show logs/trainer.log:4711   a line that a report names, and what it is read as
+  nccl-logscan demo                         a report of a log that is shipped
   nccl-logscan scan --help                  all options of a scan
 
 A log that is called like a command is ./rules.""",

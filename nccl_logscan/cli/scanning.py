@@ -72,7 +72,7 @@ def run_scan(
         if place is None:
             _print(_render(view, form, verbose=verbose))
         elif not quiet:
-            _print_verdict(view, str(place), verbose=verbose)
+            print_verdict(view, str(place), verbose=verbose)
     return 0 if exit_zero or view["verdict"]["category"] == Category.NONE else 1
 
 
@@ -177,7 +177,8 @@ def _as_text(view: ReportView, *, verbose: bool) -> str:
     return plain_text(view, verbose=verbose)
 
 
-def _print_verdict(view: ReportView, written_to: str, *, verbose: bool) -> None:
+def print_verdict(view: ReportView, written_to: str, *, verbose: bool) -> None:
+    """Print the verdict as a scan does, with the place of the full report; in colours where somebody sees them."""
     from nccl_logscan.report.text import plain_text, render_text  # noqa: PLC0415
 
     if sys.stdout is None:

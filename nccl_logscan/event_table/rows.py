@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from nccl_logscan.events import Tokeniser
 from nccl_logscan.events.model import Event, told_by
 from nccl_logscan.lines import LogLine, Peeler
+from nccl_logscan.sources import RawLine
 from nccl_logscan.sources.line_source import LineSource
 
 _PROGRESS_LINES = 16_384
@@ -42,21 +43,27 @@ def rows_of(
     A blank line gives none; a line of a table or a line that two ranks wrote into may give several. What the end of a
     source tells (a traceback that is cut off) comes last, though its line lies before. Never raises.
     """
-    every = _every_row(source, progress)
+    every = rows_of_lines(source.lines() if progress is None else _told(source, progress))
     return every if choice is None or choice == Choice() else (row for row in every if choice.admits(row.event))
 
 
-def _every_row(source: LineSource, progress: Callable[[LineSource], None] | None) -> Iterator[Row]:
+def rows_of_lines(lines: Iterable[RawLine]) -> Iterator[Row]:
+    """Yield the rows of lines that follow each other in one source; see `rows_of`."""
     peeler, tokeniser = Peeler(), Tokeniser()
-    for raw in source.lines():
+    for raw in lines:
         if raw.text:
             for line in peeler.peel(raw):
                 yield from _rows_of_line(tokeniser.read(line), line)
-        if progress is not None and raw.at.line % _PROGRESS_LINES == 0:
-            progress(source)
     for line in peeler.finish():
         yield from _rows_of_line(tokeniser.read(line), line)
     yield from map(Row, tokeniser.finish())
+
+
+def _told(source: LineSource, progress: Callable[[LineSource], None]) -> Iterator[RawLine]:
+    for raw in source.lines():
+        yield raw
+        if raw.at.line % _PROGRESS_LINES == 0:
+            progress(source)
 
 
 def _rows_of_line(events: tuple[Event, ...], line: LogLine) -> Iterator[Row]:
