@@ -30,12 +30,15 @@ _URL_LOGIN = deferred(r"://[^\s/:@]{0,200}:([^\s/@]{1,400})@")
 _SIGNED_URL = deferred(
     r"(?i)[?&;](?:x-(?:amz|goog)-(?:signature|credential|security-token)|awsaccesskeyid|signature|sig)=([^&\s\"'<>]+)"
 )
+# NCCL_SITE_TOKEN set by environment to x
+_SET_TO = r"\sset\s(?:by\s[\w./-]{1,100}\s)?to\s"
 _PASSWORD = deferred(
-    r"(?i)(?:password|passwd|passphrase)(?:[\"']?\s{0,2}[=:]\s{0,2}|\s)(?:\"([^\"]+)\"|'([^']+)'|([^\s,;&\"']+))"
+    rf"(?i)(?:password|passwd|passphrase)(?:[\"']?\s{{0,2}}[=:]\s{{0,2}}|{_SET_TO}|\s)"
+    r"(?:\"([^\"]+)\"|'([^']+)'|([^\s,;&\"']+))"
 )
 _NAMED = deferred(
-    r"(?i)(?:secret|api[_-]?key|access[_-]?key|private[_-]?key|credentials?|token)[\"']?\s{0,2}[=:\s]\s{0,2}"
-    r"[\"']?([A-Za-z0-9+/_.~=-]{8,})"
+    r"(?i)(?:secret|api[_-]?key|access[_-]?key|private[_-]?key|credentials?|token)"
+    rf"(?:[\"']?\s{{0,2}}[=:\s]\s{{0,2}}|{_SET_TO})[\"']?([A-Za-z0-9+/_.~=-]{{8,}})"
 )
 # {name: DB_PASSWORD, value: x} of Kubernetes and ECS, in one line.
 _APART = r"[\"']?\s{0,2},\s{0,2}[\"']?value[\"']?\s{0,2}[=:]\s{0,2}[\"']?"

@@ -18,6 +18,8 @@ from nccl_logscan.report.redact import REDACTED, redact, redact_marked, redact_v
         ("login with hf_AbCdEfGhIjKlMnOpQrStUvWx", "hf_Ab"),
         ("https://x:ghp_0123456789abcdefghij0123456789abcdef@github.com/a/b", "ghp_"),
         ("git clone https://me:hunter2@git.example/a", "hunter2"),
+        ("NCCL INFO NCCL_SITE_PASSWORD set by environment to hunter2", "hunter2"),
+        ("NCCL INFO NCCL_SITE_TOKEN set by /etc/nccl.conf to 0a1b2c3d4e5f", "0a1b2c"),
         ("Authorization: Bearer 0a1b2c3d4e5f6g7h", "0a1b2c"),
         ("password=hunter2, next", "hunter2"),
         ("--db-password hunter2 --x", "hunter2"),
@@ -116,7 +118,21 @@ def test_a_mark_stays_inside_the_text(text, one, other):
 
 
 @pytest.mark.parametrize(
-    "piece", ["token", "password", "a", "://", "sk-", "eyJ", "-----BEGIN ", "bearer ", "&sig=", "'", "token,value:"]
+    "piece",
+    [
+        "token",
+        "password",
+        "a",
+        "://",
+        "sk-",
+        "eyJ",
+        "-----BEGIN ",
+        "bearer ",
+        "&sig=",
+        "'",
+        "token,value:",
+        "token set by ",
+    ],
 )
 def test_redaction_takes_time_in_step_with_the_length(piece):
     text = "key " + piece * (200_000 // len(piece))
