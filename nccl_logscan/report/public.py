@@ -35,6 +35,7 @@ _OWN_FIELDS = frozenset(
 )  # fmt: skip
 _HOST_FIELDS = frozenset({"host", "hosts", "clock", "who"})
 _FILE_FIELDS = frozenset({"file"})
+_ADVICE_FIELDS = frozenset({"title", "why", "to", "command", "on", "advice", "problem"})
 _WORD = deferred(r"(?<![\w.])[A-Za-z]{2,}(?![\w=])")
 _SAID_OF_A_RANK = deferred(r"((?:rank|ranks) [\d, -]{1,60} on )(\S{1,255})")
 _WORDS_OF_LOGS = """
@@ -160,4 +161,4 @@ def _public_text(text: str, field: str, stand_ins: StandIns) -> str:
     if field in _HOST_FIELDS:
         said = _SAID_OF_A_RANK.fullmatch(text)
         return said[1] + stand_ins.of_name(said[2]) if said else stand_ins.of_name(text)
-    return stand_ins.of_text(Marked(text)).text
+    return stand_ins.of_text(Marked(text), is_advice=field in _ADVICE_FIELDS).text

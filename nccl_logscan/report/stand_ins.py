@@ -92,6 +92,7 @@ _SYSTEM = (
     "/etc/",
     "/var/log/",
     "/var/run/",
+    "/default_pg/",  # a key of PyTorch's store
 )
 _SHARED = ("/tmp", "/var/tmp")  # noqa: S108 - nothing is written there
 _PUBLIC = deferred(
@@ -206,7 +207,7 @@ class StandIns:
             return
         self._names.setdefault(known, kind)
         self._written.setdefault(known, written)
-        if kind == "host":
+        if kind == "host" and short_host(known):
             self._names.setdefault(short_host(known), kind)
             self._written.setdefault(short_host(known), short_host(written))
         self._word = self._placed = None
@@ -223,8 +224,8 @@ class StandIns:
         known = text.strip().rstrip(".").lower()
         return self._of_known(known) if known in self._names else self.of_text(Marked(text)).text
 
-    def of_text(self, marked: Marked) -> Marked:
-        """Return the text without anything that tells of the site."""
+    def of_text(self, marked: Marked, *, is_advice: bool = False) -> Marked:
+        """Return the text without anything that tells of the site; the relative paths of our advice are everybody's."""
         if not marked.text:
             return marked
         word, placed = self._expressions()
@@ -234,7 +235,7 @@ class StandIns:
             (_JOB, lambda match: match[1] + self._of("job", match[2])),
             (_UUID, lambda match: self._of("guid", match[0])),
             (_WINDOWS_PATH, lambda match: self._of_path(match[0].replace("\\", "/"))),
-            (_PATH, lambda match: self._of_path(match[0])),
+            (_PATH, lambda match: match[0] if is_advice and self._is_unseen(match[0]) else self._of_path(match[0])),
             (_V6, self._of_v6),
             (_GUID, lambda match: self._of("guid", match[0])),
             (_MAC, lambda match: self._of("mac", match[0])),
@@ -243,7 +244,7 @@ class StandIns:
             marked = marked.replaced(expression, stand_in)
         for expression_or_none in (word, placed):
             if expression_or_none is not None:
-                marked = marked.replaced(expression_or_none, lambda match: self._of_known(match["name"].lower()))
+                marked = marked.replaced(expression_or_none, self._of_found)
         return marked
 
     def of_file(self, text: str) -> str:
@@ -263,9 +264,13 @@ class StandIns:
             self._given[key] = f"{kind}-{self._next[kind]}"
         return self._given[key]
 
+    def _of_found(self, match: re.Match[str]) -> str:
+        found = match.groupdict()
+        return (found.get("before") or "") + self._of_known((found["name"] or found["said"]).lower())
+
     def _of_known(self, name: str) -> str:
         kind = self._names[name]
-        return self._of(kind, short_host(name) if kind == "host" else name)
+        return self._of(kind, (short_host(name) or name) if kind == "host" else name)
 
     def _of_address(self, match: re.Match[str]) -> str:
         return self._of_ip(match[0]) or match[0]
@@ -323,6 +328,10 @@ class StandIns:
             return path
         return self._of_file(path)
 
+    def _is_unseen(self, path: str) -> bool:
+        """Whether a path is relative and its folder is in none of the texts before."""
+        return not path.startswith(("/", "~")) and ("path", path.rpartition("/")[0].lower()) not in self._given
+
     def _of_file(self, path: str) -> str:
         if _IS_TAKEN.fullmatch(path) or path.startswith(_SYSTEM):
             return path
@@ -356,7 +365,10 @@ class StandIns:
                 self._word = re.compile(rf"(?<![A-Za-z0-9])(?P<name>{some})(?![A-Za-z0-9])(?:{_DOMAIN}(?![\w]))?")
             if words:
                 some = self._any_of(words)
-                self._placed = re.compile(rf"(?:^|(?<=[\s\]|>]))(?P<name>{some})(?=:\d+:\d+ \[|<\d{{1,5}}>)")
+                self._placed = re.compile(
+                    rf"(?:^|(?<=[\s\]|>]))(?P<name>{some})(?=:\d+:\d+ \[|<\d{{1,5}}>)"
+                    rf"|(?P<before>\b[Rr]ank \d{{1,7}} on )(?!(?:an?|the|its|one|this|that)\b)(?P<said>{some})(?![\w-])"
+                )
         return self._word, self._placed
 
     def _any_of(self, names: Iterable[str]) -> str:
@@ -372,5 +384,7 @@ def _address(text: str) -> str | None:
     try:
         address = ipaddress.ip_address(text)
     except ValueError:
+        return None
+    if address.is_loopback:
         return None
     return str(getattr(address, "ipv4_mapped", None) or address)

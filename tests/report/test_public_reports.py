@@ -62,7 +62,7 @@ def shape(part):
 def known_of(view):
     """What the original report is known to tell of a site."""
     told = said_of_the_site(view)
-    addresses = set(ADDRESS.findall(told)) - LOOPBACK
+    addresses = {found for found in ADDRESS.findall(told) if not found.startswith(("127.", "0."))}
     homes = {name for name in HOME.findall(told) if len(name) > 1 and name not in WORDS}
     hosts = {host for host in view["job"]["hosts"] if host not in LOOPBACK | {"localhost"}}
     return hosts, addresses | set(GUID.findall(told)) | {found[0] for found in HOME.finditer(told)}, homes
@@ -178,6 +178,15 @@ def test_terms_of_the_field_stay(sample_result, line):
     assert with_line(build_view(sample_result), line) == line
 
 
+def test_the_paths_of_advice_stay_unless_the_job_has_them(sample_result):
+    view = build_view(sample_result)
+    view["remediation"][0]["command"] = "torchrun --log-dir ./logs --tee 3 # outputs/%x_%j.out, 127.0.1.1 in /etc/hosts"
+    view["remediation"][1]["command"] = "ls /mnt/acme/run/x.yaml"
+    steps = public_view(view)[0]["remediation"]
+    assert steps[0]["command"] == view["remediation"][0]["command"]
+    assert re.fullmatch(r"ls path-\d+/x.yaml", steps[1]["command"])
+
+
 def test_a_stand_in_in_the_original_is_given_to_no_other_host(sample_result):
     view = build_view(sample_result)
     view["job"]["hosts"] = ["host-1", "node-17"]
@@ -198,6 +207,7 @@ NAMES = st.one_of(
 @given(st.lists(NAMES, min_size=1, max_size=6, unique=True))
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @example(["rank", "nccl", "a"])
+@example([".a", "."])
 @example(["n1", "n11", "n1-ib0"])
 def test_no_name_of_a_host_destroys_a_report(sample_result, hosts):
     view = build_view(sample_result)
@@ -218,11 +228,25 @@ def test_no_name_of_a_host_destroys_a_report(sample_result, hosts):
     render_html(public), plain_text(public, verbose=True)
 
 
+def test_a_host_called_like_a_word_is_replaced_where_a_host_stands(sample_result):
+    view = build_view(sample_result)
+    view["job"]["hosts"] = ["rank"]
+    view["verdict"]["reasons"] = ["Rank 3 on rank is late: rank 4 waits.", "rank:10:11 [0] NCCL INFO rank 3 of rank 4"]
+    public, _ = public_view(view)
+    [name] = public["job"]["hosts"]
+    assert re.fullmatch(r"host-\d+", name)
+    assert public["verdict"]["reasons"] == [
+        f"Rank 3 on {name} is late: rank 4 waits.",
+        f"{name}:10:11 [0] NCCL INFO rank 3 of rank 4",
+    ]
+
+
 def test_the_terminal_says_what_was_replaced(sample_result):
     public, counts = public_view(build_view(sample_result))
     assert f"Redacted  {redaction_said(counts)}" in plain_text(public)
     assert redaction_said({"host": 1, "ip": 1_200, "path": 3}) == (
-        "Replaced for publication: 1 host, 1,200 IP addresses and 3 folders. Look through the report before you post it."
+        "Replaced for publication: 1 host, 1,200 IP addresses and 3 folders. "
+        "Look through the report before you post it."
     )
 
 
