@@ -71,6 +71,11 @@ Exit codes:
     metavar="FILE",
     help="A model of `nccl-logscan train` for what no rule knows, instead of the shipped one.",
 )
+@click.option(
+    "--redact",
+    is_flag=True,
+    help="Replace hosts, addresses, users, paths and jobs by stand-ins (host-1), so that the report can be posted.",
+)
 @click.option("--exit-zero", is_flag=True, help="Leave with 0 even if a failure was found.")
 @click.option("-v", "--verbose", is_flag=True, help="Say more than fits into 24 lines.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no verdict; the exit code and the report tell.")
@@ -84,6 +89,7 @@ def scan_command(
     jobs: int,
     every_line: bool,
     model: Path | None,
+    redact: bool,
     exit_zero: bool,
     verbose: bool,
     quiet: bool,
@@ -111,6 +117,7 @@ def scan_command(
         engine=engine,
         skimming=Skimming(large=None if every_line else LARGE, threads=jobs),
         model=model,
+        redact=redact,
         exit_zero=exit_zero,
         verbose=verbose,
         quiet=quiet,

@@ -52,6 +52,7 @@ def run_scan(
     engine: EngineOptions | None = None,
     skimming: Skimming | None = None,
     model: Path | None = None,
+    redact: bool = False,
     exit_zero: bool = False,
     verbose: bool = False,
     quiet: bool = False,
@@ -65,7 +66,7 @@ def run_scan(
         result = _watch(logs, folders, options, watch, quiet)
     else:
         result = _scan(logs, folders, options, engine)
-    view = build_view(result)
+    view = _public(build_view(result)) if redact else build_view(result)
     if place is not None:
         _write(place, _render(view, form, verbose=True), makes_folder=output is None)
     with printing():
@@ -89,6 +90,12 @@ def _scan(
         if engine is not None:
             return engine.scan(logs, rulebook, options, stdin)
         return scan(logs, rulebook, options, stdin=stdin)
+
+
+def _public(view: ReportView) -> ReportView:
+    from nccl_logscan.report.public import public_view  # noqa: PLC0415 - few reports are for the public
+
+    return public_view(view)[0]
 
 
 def _model(path: Path | None) -> Model | None:

@@ -168,6 +168,10 @@ def _rows(view: ReportView, written_to: str | None, page: _Page) -> Iterator[_Ro
         yield from _prose(page, 5, "Or", [_alternative(other) for other in view["alternatives"]])
     if page.verbose or category in _STATES:
         yield from _prose(page, 4, "Read", [_amount(view["coverage"]), *page.few(view["coverage"]["notes"], 2)])
+    if "redacted" in view:
+        from nccl_logscan.report.public import redaction_said  # noqa: PLC0415 - few reports are for the public
+
+        yield from _prose(page, 0, "Redacted", [redaction_said(view["redacted"])], lines=3)
     if written_to is not None:
         # Whole at any width: it is there to be clicked or copied.
         yield _Row(0, "Report", (page.text(visible(written_to)),))
