@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from nccl_logscan.cli.engine import EngineOptions
     from nccl_logscan.cli.follow import WatchOptions
 
-SUFFIX = {"html": ".html", "json": ".json", "text": ".txt"}
+SUFFIX = {"html": ".html", "json": ".json", "text": ".txt", "junit": ".xml", "github": ".github.txt"}
 """The forms of a report, and how the name of a file of each ends."""
 
 
@@ -175,6 +175,14 @@ def _render(view: ReportView, form: str, *, verbose: bool) -> str:
         from nccl_logscan.report.html import render_html  # noqa: PLC0415
 
         return render_html(view)
+    if form == "junit":
+        from nccl_logscan.report.junit import render_junit  # noqa: PLC0415
+
+        return render_junit(view)
+    if form == "github":
+        from nccl_logscan.report.github import render_github  # noqa: PLC0415
+
+        return render_github(view)
     return _as_text(view, verbose=verbose)
 
 

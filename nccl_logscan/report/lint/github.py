@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from nccl_logscan.lint.model import Severity
+from nccl_logscan.report.annotation import annotation
 from nccl_logscan.report.lint.view import LintView, Shown
-from nccl_logscan.report.visible import harmless_to_runners, visible
 
 _COMMAND = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
@@ -25,15 +25,5 @@ def _annotation(shown: Shown) -> str:
         "endColumn": str(max(shown.column, shown.end_column - 1)),
         "title": f"{remark.check}: {remark.name}",
     }
-    told = "".join(f"{name}={_property(text)}," for name, text in properties.items()).removesuffix(",")
     parts = [shown.problem, shown.advice, f"this tells: {shown.tells}" if shown.tells else "", remark.source]
-    return f"::{_COMMAND[remark.severity]} {told}::{_message(chr(10).join(filter(None, parts)))}"
-
-
-def _message(text: str) -> str:
-    lines = "\n".join(harmless_to_runners(visible(line)) for line in text.split("\n"))
-    return lines.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _message(visible(text)).replace(":", "%3A").replace(",", "%2C")
+    return annotation(_COMMAND[remark.severity], properties, "\n".join(filter(None, parts)))
