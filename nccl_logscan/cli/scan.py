@@ -22,6 +22,9 @@ Examples:
   nccl-logscan scan ci-logs.tar.gz -o report.html     an archive as CI stores it
   nccl-logscan scan trainer.log -o verdict.json       the format goes by the name
   nccl-logscan scan trainer.log --format json -o - | jq .verdict
+  nccl-logscan scan trainer.log -o junit.xml          a test result for CI; --format github -o - annotates a run
+  nccl-logscan scan trainer.log --redact -o public.html
+                                                      a report to attach to an issue
   nccl-logscan scan trainer.log --config train.sbatch the line to change, and the change as a diff
   nccl-logscan scan trainer.log --rules site-rules    rules of your own as well
   nccl-logscan --follow logs/ --stalled 45m           watch a job until it has failed or ended

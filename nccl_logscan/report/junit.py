@@ -17,7 +17,7 @@ def render_junit(view: ReportView) -> str:
     verdict = view["verdict"]
     healthy = verdict["category"] == Category.NONE
     seconds = f"{view['coverage']['seconds']:.3f}"
-    case = f'<testcase classname="nccl-logscan" name={_attribute(verdict["category"])} time="{seconds}"'
+    case = f'<testcase classname="nccl-logscan" name="job" time="{seconds}"'  # one name, so that a CI keeps one history
     failure = "/>" if healthy else f">\n{_failure(view)}\n    </testcase>"
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n'
