@@ -22,7 +22,8 @@ Examples:
   nccl-logscan scan ci-logs.tar.gz -o report.html     an archive as CI stores it
   nccl-logscan scan trainer.log -o verdict.json       the format goes by the name
   nccl-logscan scan trainer.log --format json -o - | jq .verdict
-  nccl-logscan scan trainer.log -o junit.xml          a test result for CI; --format github -o - annotates a run
+  nccl-logscan scan trainer.log -o junit.xml          a test result for CI
+  nccl-logscan scan trainer.log --format github -o -  an annotation of a GitHub run
   nccl-logscan scan trainer.log --redact -o public.html
                                                       a report to attach to an issue
   nccl-logscan scan trainer.log --config train.sbatch the line to change, and the change as a diff
