@@ -174,12 +174,13 @@ _ByLine = Mapping[tuple[str, int], Sequence[Event]]
 def _events_by_line(sources: Iterable[LineSource]) -> _ByLine:
     events: dict[tuple[str, int], list[Event]] = defaultdict(list)
     for source in sources:
-        for event in _events(source):
+        for event in events_in(source):
             events[event.at.source, event.at.line].append(event)
     return events
 
 
-def _events(source: LineSource) -> Iterator[Event]:
+def events_in(source: LineSource) -> Iterator[Event]:
+    """Yield the events of a log."""
     peeler, tokeniser = Peeler(), Tokeniser()
     for raw in source.lines():
         for line in peeler.peel(raw):
@@ -285,7 +286,7 @@ def from_lines() -> Iterator[Labelled]:
 
 def _events_of(texts: Iterable[str]) -> Iterator[Event]:
     for text in texts:
-        yield from _events(TextSource("log", text))
+        yield from events_in(TextSource("log", text))
 
 
 # --- catalogues --------------------------------------------------------------------------------------------
@@ -323,7 +324,7 @@ def from_torch_formats(table: Table) -> Iterator[Labelled]:
 
 def _first(text: str) -> Iterator[Event]:
     """Yield the first event of a text."""
-    yield from [event for event in _events(TextSource("log", text)) if event.message][:1]
+    yield from [event for event in events_in(TextSource("log", text)) if event.message][:1]
 
 
 _DIRECTIVE = re.compile(

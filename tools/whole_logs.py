@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from math import log1p
@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import yaml
+from labelled_sources import events_in
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from nccl_logscan.classifier.data import Message
@@ -24,10 +25,7 @@ from nccl_logscan.classifier.fitting import Classifier, fit
 from nccl_logscan.diagnosis.unclaimed import is_sign, is_warning
 from nccl_logscan.events.mask import template
 from nccl_logscan.events.model import EVENT_TYPES, Event, file_of
-from nccl_logscan.events.tokenise import Tokeniser
-from nccl_logscan.lines import Peeler
 from nccl_logscan.sources import Kind, open_sources
-from nccl_logscan.sources.line_source import LineSource
 from nccl_logscan.taxonomy import Category
 
 _CASES = Path(__file__).resolve().parents[1] / "fixtures" / "cases"
@@ -53,7 +51,7 @@ def read_logs() -> list[Log]:
     for label in sorted(_CASES.rglob("case.yaml")):
         plain = yaml.safe_load(label.read_text("utf-8"))
         files = [str(path) for path in sorted(label.parent.rglob("*.log"))]
-        events = [event for source in open_sources(files) if source.kind is Kind.TEXT for event in _events(source)]
+        events = [event for source in open_sources(files) if source.kind is Kind.TEXT for event in events_in(source)]
         if events and plain["category"] != Category.UNKNOWN.value:
             family = _VERSIONS.sub("", label.parent.name) or "versions that differ"
             said = {template(event.message): event for event in events if is_warning(event) or is_sign(event)}
@@ -63,16 +61,6 @@ def read_logs() -> list[Log]:
             )
             logs.append(Log(family, Category(plain["category"]), _course(events), tuple(messages)))
     return logs
-
-
-def _events(source: LineSource) -> Iterator[Event]:
-    peeler, tokeniser = Peeler(), Tokeniser()
-    for raw in source.lines():
-        for line in peeler.peel(raw):
-            yield from tokeniser.read(line)
-    for line in peeler.finish():
-        yield from tokeniser.read(line)
-    yield from tokeniser.finish()
 
 
 def _course(events: Sequence[Event]) -> tuple[float, ...]:
