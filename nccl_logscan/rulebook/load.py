@@ -44,7 +44,8 @@ def _is_untouched(folder: Folder) -> bool:
     """Tell without reading them that no rule file is younger than the compiled form: it was written last.
 
     An installed program's files are not edited. In a checkout a file that was written, or taken out of a category's
-    folder, shows by a time; Git sets times in the order of names, in which the compiled form comes last.
+    folder, shows by a time; Git sets times in the order of names, in which the compiled form comes last. A clock that
+    ticks every few milliseconds gives the last of them the same time: equal is not younger.
     """
     if folder.name == INSTALLED:
         return True
@@ -53,7 +54,7 @@ def _is_untouched(folder: Folder) -> bool:
     compiled = (folder / COMPILED).stat().st_mtime_ns
     categories = [entry for entry in os.scandir(folder) if entry.is_dir()]
     files = [entry for category in categories for entry in os.scandir(category.path)]
-    return all(entry.stat().st_mtime_ns < compiled for entry in (*categories, *files))
+    return all(entry.stat().st_mtime_ns <= compiled for entry in (*categories, *files))
 
 
 def _digest_of_files(folder: Folder) -> str:

@@ -1,15 +1,20 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
 
+import pytest
 from rule_folders import write_rule
 
 from nccl_logscan.rulebook import load
 from nccl_logscan.rulebook.compiled import COMPILED, rulebook_from, text_of
 from nccl_logscan.rulebook.load import builtin_rulebook, load_rulebook
 from nccl_logscan.rulebook.where import builtin_rules
+
+TICK = 4_000_000
+"""Nanoseconds between two times that a file system of Linux may set."""
 
 EVERYTHING = {
     "match": {
@@ -47,9 +52,22 @@ def test_a_compiled_form_that_is_out_of_date_is_not_used(tmp_path, monkeypatch):
     monkeypatch.setattr(load, "builtin_rules", lambda: tmp_path)
     write_rule(tmp_path, "infiniband/a")
     (tmp_path / COMPILED).write_text(text_of(load_rulebook([tmp_path])), "utf-8")
+    written = (tmp_path / COMPILED).stat().st_mtime_ns
     write_rule(tmp_path, "infiniband/b")
+    os.utime(tmp_path / "infiniband", ns=(written, written + TICK))
 
     assert list(builtin_rulebook.__wrapped__().rules) == ["infiniband/a", "infiniband/b"]
+
+
+def test_a_compiled_form_written_within_one_tick_of_the_clock_with_the_last_rules_is_fresh(tmp_path, monkeypatch):
+    monkeypatch.setattr(load, "builtin_rules", lambda: tmp_path)
+    monkeypatch.setattr(load, "_digest_of_files", lambda _: pytest.fail("the rule files were read"))
+    write_rule(tmp_path, "infiniband/a")
+    (tmp_path / COMPILED).write_text(text_of(load_rulebook([tmp_path])), "utf-8")
+    for path in (tmp_path / COMPILED, tmp_path / "infiniband", tmp_path / "infiniband" / "a.yaml"):
+        os.utime(path, ns=(TICK, TICK))
+
+    assert list(builtin_rulebook.__wrapped__().rules) == ["infiniband/a"]
 
 
 def test_a_fresh_compiled_form_spares_a_scan_yaml_and_pydantic(tmp_path):
