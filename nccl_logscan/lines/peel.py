@@ -93,13 +93,13 @@ class Peeler:
 
     def peel(self, raw: RawLine) -> tuple[LogLine, ...]:
         """Return the lines that are ready once `raw` was seen."""
-        text = raw.text
+        text = raw.text.rstrip()
         if text in self._plain and not self._held:
             return (LogLine(raw.at, text),)
         if text[:2] == '{"':
             return self._unpack(raw)
         if "\x1b" in text or "[0m" in text or "[39m" in text:
-            text = without_colours(text)
+            text = without_colours(text).rstrip()
         if text[:1] == " ":
             text = _unindented(text)
         if not self._held and self._is_plain_nccl(text):
@@ -233,7 +233,7 @@ def _unindented(text: str) -> str:
 
 
 def _record_of(unpacked: Unpacked) -> _Record:
-    at, text = unpacked.at, without_colours(unpacked.text)
+    at, text = unpacked.at, without_colours(unpacked.text).rstrip()
     if unpacked.name is None:
         return at, text, _NOTHING
     when = Instant(unpacked.when, f"{unpacked.name} of {at.source}") if unpacked.when is not None else None
