@@ -66,7 +66,7 @@ def _whole(text: str) -> Markup:
     )
 
 
-def _ranks(ranks: Sequence[int], count: int | None = None) -> str:
+def ranks_said(ranks: Sequence[int], count: int | None = None) -> str:
     """Return ranks as ranges: 0-10, 12, 14-127."""
     ranges: list[list[int]] = []
     for rank in sorted(ranks):
@@ -103,7 +103,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "marked": _marked,
     "moment": _moment,
     "number": _number,
-    "ranks": _ranks,
+    "ranks": ranks_said,
     "sentence": sentence,
     "short": _short,
     "whole": _whole,
