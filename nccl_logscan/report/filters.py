@@ -91,7 +91,8 @@ def _number(number: int) -> str:
     return f"{number:,}"
 
 
-def _short(text: str, length: int) -> str:
+def short(text: str, length: int) -> str:
+    """Return at most `length` characters, the last an ellipsis where some are missing."""
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
@@ -105,6 +106,6 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "number": _number,
     "ranks": ranks_said,
     "sentence": sentence,
-    "short": _short,
+    "short": short,
     "whole": _whole,
 }

@@ -63,7 +63,7 @@ def _head(verdict: dict[str, Any]) -> Iterator[str]:
     yield f"**{inline(verdict['headline'], _SENTENCE)}**"
     where = where_said(verdict["culprit"])
     facts = [f"**Where:** {inline(where, _SENTENCE)}"] if where else []
-    if category != Category.NONE:
+    if category != Category.NONE and verdict["level"] != "none":
         rule = f"; decided by the rule {code(verdict['rule'])}" if verdict["rule"] else ""
         facts.append(f"**How sure:** {LEVELS[verdict['level']]}, {verdict['confidence']:.0%}{rule}")
     yield from _list(facts)
@@ -96,8 +96,8 @@ def _change(step: dict[str, Any]) -> str:
     if not step["setting"] or (step["where"] is step["to"] is None and step["setting"] in step["title"]):
         return ""
     place = f"{code(place_of(step['where']))}: " if step["where"] else ""
-    now = f" {code(step['from'])}" if step["from"] is not None else ""
     to = f" → {code(step['to'])}" if step["to"] not in {None, step["from"]} else ""
+    now = f"{' ' if to else ' is '}{code(step['from'])}" if step["from"] is not None else ""
     return f"{place}{code(step['setting'])}{now}{to}{unit_said(step)}"
 
 
@@ -105,7 +105,11 @@ def _diff(diff: str) -> str:
     """Return a diff whole and as it is, or where it is to be found: half of one changes nothing."""
     block = fence(diff, "diff")
     is_itself = diff.rstrip("\n") in block and harmless_to_runners(block) == block
-    return block if len(diff) <= _DIFF and is_itself else f"The change as a diff is long: {_MORE_IN}."
+    return (
+        block
+        if len(diff) <= _DIFF and is_itself
+        else f"The change as a diff is long or holds characters that this form cannot show: {_MORE_IN}."
+    )
 
 
 def _avoided(step: dict[str, Any], view: ReportView) -> str:

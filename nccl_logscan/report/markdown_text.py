@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nccl_logscan.expressions import deferred
+from nccl_logscan.report.filters import short
 from nccl_logscan.report.visible import visible, visible_lines
 
 _EMPTY = "(empty)"
 _BACKTICKS = deferred("`+")
-_WORD = deferred(r"([(\"']*)(.*?)([.,;:!?)\"']*)")
 _PLAIN = deferred(r"(?:[^\W_]|(?<=[^\W_])_(?=[^\W_])|(?<=[^\W_])%|[-./,:;()'\"+=→·—…])*")
 # Addresses, emoji, commits and references, all of which hosts of Markdown turn into links or pictures.
 _ACTING = deferred(
@@ -26,7 +26,7 @@ _BLOCK = deferred(r"[-+=]+|[0-9]{1,9}[.)]")
 
 def inline(text: str, limit: int) -> str:
     """Return a text on one line, cut at `limit` characters."""
-    words = shortened(visible(text), limit).split()
+    words = short(visible(text), limit).split()
     if not words:
         return ""
     first = code(words[0]) if _BLOCK.fullmatch(words[0]) else _word(words[0])
@@ -35,7 +35,7 @@ def inline(text: str, limit: int) -> str:
 
 def code(text: str, limit: int = 200) -> str:
     """Return a text as a code span."""
-    shown = shortened(visible(text), limit).replace("\t", " ")
+    shown = short(visible(text), limit).replace("\t", " ")
     if not shown.strip():
         return _EMPTY
     mark = "`" * (_longest_run(shown) + 1)
@@ -55,17 +55,15 @@ def excerpt(text: str, marked: Sequence[int] | None, room: int) -> str:
     if len(text) <= room:
         return text
     start = max(0, min(marked[0] - room // 4, len(text) - room)) if marked and marked[1] > room else 0
-    return ("…" if start else "") + shortened(text[start:], room)
-
-
-def shortened(text: str, limit: int) -> str:
-    """Return at most `limit` characters, the last an ellipsis where some are missing."""
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    return ("…" if start else "") + short(text[start:], room)
 
 
 def _word(word: str) -> str:
-    before, core, after = _WORD.fullmatch(word).groups()  # type: ignore[union-attr] - it takes any word
-    return word if _PLAIN.fullmatch(core) and not _ACTING.search(word) else f"{before}{code(core)}{after}"
+    before = len(word) - len(word.lstrip("(\"'"))
+    after = max(before, len(word.rstrip(".,;:!?)\"'")))
+    core = word[before:after]
+    is_plain = _PLAIN.fullmatch(core) and not _ACTING.search(word)
+    return word if is_plain else f"{word[:before]}{code(core)}{word[after:]}"
 
 
 def _longest_run(text: str) -> int:
