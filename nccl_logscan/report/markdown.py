@@ -8,7 +8,7 @@ from typing import Any
 from nccl_logscan.report.filters import ranks_said
 from nccl_logscan.report.markdown_text import code, excerpt, fence, inline
 from nccl_logscan.report.view import ReportView, place_of
-from nccl_logscan.report.visible import harmless_to_runners, sentence
+from nccl_logscan.report.visible import lines_harmless_to_runners, sentence
 from nccl_logscan.report.wording import LEVELS, STATES, amount_read, reason_of, unit_said, where_said, whose
 from nccl_logscan.taxonomy import Category
 
@@ -53,7 +53,7 @@ def render_markdown(view: ReportView) -> str:
         "---",
         _read(view),
     ]
-    return harmless_to_runners("\n\n".join(blocks)) + "\n"
+    return lines_harmless_to_runners("\n\n".join(blocks)) + "\n"
 
 
 def _head(verdict: dict[str, Any]) -> Iterator[str]:
@@ -104,7 +104,7 @@ def _change(step: dict[str, Any]) -> str:
 def _diff(diff: str) -> str:
     """Return a diff whole and as it is, or where it is to be found: half of one changes nothing."""
     block = fence(diff, "diff")
-    is_itself = diff.rstrip("\n") in block and harmless_to_runners(block) == block
+    is_itself = diff.rstrip("\n") in block and lines_harmless_to_runners(block) == block
     return (
         block
         if len(diff) <= _DIFF and is_itself

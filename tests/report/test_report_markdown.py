@@ -100,7 +100,7 @@ def test_a_diff_is_whole_in_its_fence(parsed):
 
 def test_a_diff_that_would_not_be_itself_or_is_long_is_left_out(sample_result):
     for diff in (
-        "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+ ::error::b\n",
+        "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n ::error::b\n",
         "--- a/x\n+++ b/x\n" + "+a\n" * 3_000,
         "-\x1b[2J\n",
     ):
@@ -176,6 +176,15 @@ def test_any_text_is_text(text):
 def test_nothing_ends_a_fence(text):
     block, *others = MarkdownIt("gfm-like").parse(fence(text, "text"))
     assert (block.type, others) == ("fence", [])
+
+
+def test_an_address_in_evidence_stays_as_it_is_and_a_command_of_a_runner_does_not():
+    view = view_of("field/net002")
+    view["verdict"]["evidence"][1] |= {"line": 0, "text": "::error::mine ##[group]x"}
+    text = render_markdown(view)
+
+    assert "localGid ::ffff:26.41.9.183" in text
+    assert "\n: :error::mine # #[group]x\n" in text
 
 
 def test_plain_prose_stays_plain():
