@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from nccl_logscan.report.filters import short
 from nccl_logscan.report.view import ReportView
 from nccl_logscan.report.visible import visible
 from nccl_logscan.taxonomy import Category, Level, Role
@@ -24,7 +25,7 @@ def render_openmetrics(view: ReportView, *, now: float | None = None) -> str:
     """Return a family a fact; `now` is when the scan ended, in seconds since 1970, else the time of the call.
 
     Labels are of closed sets (categories, levels, roles, rules) but for those of the one culprit. A folder of the
-    collector holds one such file: two would give the same series twice, and the collector then gives none.
+    collector holds one such file: two would give the same series twice, which is an error to it.
     """
     families = (_family(*family) for family in _families(view, time.time() if now is None else now))
     return "".join(families) + "# EOF\n"
@@ -63,7 +64,7 @@ def _culprit(culprit: Mapping[str, Any]) -> dict[str, str]:
 def _matches(view: ReportView) -> Counter[tuple[str, str]]:
     matches: Counter[tuple[str, str]] = Counter()
     for finding in view["findings"]:
-        matches[finding["rule"], finding["role"]] += finding["count"]
+        matches[_shown(finding["rule"]), finding["role"]] += finding["count"]
     return matches
 
 
@@ -73,8 +74,12 @@ def _family(name: str, said: str, samples: _Samples) -> str:
     return f"# HELP {full} {said}\n# TYPE {full} gauge\n{rows}"
 
 
+def _shown(value: str) -> str:
+    return short(visible(value), _LABEL_LIMIT)
+
+
 def _labels(labels: Mapping[str, str]) -> str:
-    pairs = ",".join(f'{name}="{visible(value)[:_LABEL_LIMIT].translate(_ESCAPES)}"' for name, value in labels.items())
+    pairs = ",".join(f'{name}="{_shown(value).translate(_ESCAPES)}"' for name, value in labels.items())
     return f"{{{pairs}}}" if pairs else ""
 
 
