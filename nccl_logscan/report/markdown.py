@@ -179,11 +179,16 @@ def _unknown_line(group: dict[str, Any]) -> str:
 
 def _read(view: ReportView) -> str:
     coverage, tool = view["coverage"], view["tool"]
-    count = len(view["inputs"]) + view["omitted"]["inputs"]
-    files = f"{count:,} {'file' if count == 1 else 'files'}"
-    said = [f"{tool['name']} {tool['version']} read {amount_read(coverage)} in {files}."]
+    configs = sum(given["kind"] == "config" for given in view["inputs"])
+    logs = len(view["inputs"]) + view["omitted"]["inputs"] - configs
+    beside = f", and looked at {_counted(configs, 'configuration file')}" if configs else ""
+    said = [f"{tool['name']} {tool['version']} read {amount_read(coverage)} of {_counted(logs, 'file')}{beside}."]
     said += [sentence(inline(note, _REASON)) for note in coverage["notes"][:_FEW]]
     return " ".join(said)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun if count == 1 else f'{noun}s'}"
 
 
 def _listed(sentences: Iterable[str]) -> list[str]:

@@ -30,7 +30,7 @@ def _result(shown: Shown, config: Config | None, seen: Counter[str]) -> dict[str
         "ruleId": remark.check.value,
         "ruleIndex": list(Check).index(remark.check),
         "level": remark.severity.value,
-        "message": message(text),
+        "message": message(visible(text)),
         "locations": [
             {"physicalLocation": {"artifactLocation": artifact_location(remark.at.source), "region": _region(shown)}}
         ],
@@ -40,7 +40,7 @@ def _result(shown: Shown, config: Config | None, seen: Counter[str]) -> dict[str
     replacements = [_replacement(edit, config) for edit in remark.fix] if config else []
     if replacements and all(replacements):
         change = {"artifactLocation": artifact_location(remark.at.source), "replacements": replacements}
-        result["fixes"] = [{"description": message(shown.advice), "artifactChanges": [change]}]
+        result["fixes"] = [{"description": message(visible(shown.advice)), "artifactChanges": [change]}]
     return result
 
 
