@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from nccl_logscan.records import dataclass, replace
@@ -91,14 +91,14 @@ def render_text(
     view: ReportView,
     console: Console,
     *,
-    written_to: str | None = None,
+    written_to: Sequence[str] = (),
     verbose: bool = False,
     line_limit: int = LINE_LIMIT,
 ) -> None:
     """Print the verdict to the console: in at most `line_limit` lines, or all of it if `verbose`.
 
-    `written_to` names the file of the full report, if one was written. A terminal gets lines of its width; a pipe gets
-    each entry on one line, cut at 240 columns. No character of the log can act on the terminal.
+    `written_to` names the files of the full report, if any were written. A terminal gets lines of its width; a pipe
+    gets each entry on one line, cut at 240 columns. No character of the log can act on the terminal.
     """
     from rich.text import Text  # noqa: PLC0415 - dear, and only a terminal needs it
 
@@ -110,14 +110,14 @@ def render_text(
 
 
 def plain_text(
-    view: ReportView, *, written_to: str | None = None, verbose: bool = False, line_limit: int = LINE_LIMIT
+    view: ReportView, *, written_to: Sequence[str] = (), verbose: bool = False, line_limit: int = LINE_LIMIT
 ) -> str:
     """Return what `render_text` prints to a console that is no terminal."""
     page = _Page(_PIPED_WIDTH - _GUTTER - 1, cast("type[Text]", PlainText), verbose=verbose)
     return "".join(f"{line.plain}\n" for line in _lines(view, written_to, page, line_limit))
 
 
-def _lines(view: ReportView, written_to: str | None, page: _Page, line_limit: int) -> Iterator[Text]:
+def _lines(view: ReportView, written_to: Sequence[str], page: _Page, line_limit: int) -> Iterator[Text]:
     previous = ""
     for row in _fitting(list(_rows(view, written_to, page)), sys.maxsize if page.verbose else line_limit):
         for text in row.lines:
@@ -139,7 +139,7 @@ def _fitting(rows: list[_Row], line_limit: int) -> list[_Row]:
     return [kept[at] for at in sorted(kept)]
 
 
-def _rows(view: ReportView, written_to: str | None, page: _Page) -> Iterator[_Row]:
+def _rows(view: ReportView, written_to: Sequence[str], page: _Page) -> Iterator[_Row]:
     verdict = view["verdict"]
     category = verdict["category"]
     yield _Row(0, STATES.get(category, "FAILED"), page.fold(_summary(verdict, page.text), 1))
@@ -163,9 +163,9 @@ def _rows(view: ReportView, written_to: str | None, page: _Page) -> Iterator[_Ro
         from nccl_logscan.report.public import redaction_said  # noqa: PLC0415 - few reports are for the public
 
         yield from _prose(page, 0, "Redacted", [redaction_said(view["redacted"])], lines=3)
-    if written_to is not None:
-        # Whole at any width: it is there to be clicked or copied.
-        yield _Row(0, "Report", (page.text(visible(written_to)),))
+    if written_to:
+        # Whole at any width: they are there to be clicked or copied.
+        yield _Row(0, "Report", tuple(page.text(visible(name)) for name in written_to))
 
 
 def _summary(verdict: dict[str, Any], text: type[Text]) -> Text:
