@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -32,7 +33,17 @@ if TYPE_CHECKING:
     from nccl_logscan.cli.engine import EngineOptions
     from nccl_logscan.cli.follow import WatchOptions
 
-SUFFIX = {"html": ".html", "json": ".json", "text": ".txt", "junit": ".xml", "github": ".github.txt"}
+SUFFIX = {
+    "html": ".html",
+    "json": ".json",
+    "text": ".txt",
+    "markdown": ".md",
+    "sarif": ".sarif",
+    "junit": ".xml",
+    "github": ".github.txt",
+    "gitlab": ".gitlab.json",
+    "openmetrics": ".prom",
+}
 """The forms of a report, and how the name of a file of each ends."""
 
 
@@ -147,9 +158,10 @@ def _write(place: Path, text: str, *, makes_folder: bool) -> None:
 
 
 def _form_of(output: str | None) -> str:
-    """The form that an output's name asks for; HTML where it asks for none."""
-    suffix = Path(output).suffix if output else ""
-    return next((form for form, own in SUFFIX.items() if own == suffix), "html")
+    """The form that an output's name asks for by its longest ending; HTML where it asks for none."""
+    name = Path(output).name if output else ""
+    asked = (form for form, ending in SUFFIX.items() if name.endswith(ending))
+    return max(asked, key=lambda form: len(SUFFIX[form]), default="html")
 
 
 def _stem(log: str) -> str:
@@ -163,27 +175,14 @@ def _stem(log: str) -> str:
 
 # --- what it says --------------------------------------------------------------------------------------------
 
-# Each form needs its own libraries (MarkupSafe, rich), so they are imported where a run has asked for that form.
-
 
 def _render(view: ReportView, form: str, *, verbose: bool) -> str:
-    if form == "json":
-        from nccl_logscan.report.json import render_json  # noqa: PLC0415
-
-        return render_json(view)
-    if form == "html":
-        from nccl_logscan.report.html import render_html  # noqa: PLC0415
-
-        return render_html(view)
-    if form == "junit":
-        from nccl_logscan.report.junit import render_junit  # noqa: PLC0415
-
-        return render_junit(view)
-    if form == "github":
-        from nccl_logscan.report.github import render_github  # noqa: PLC0415
-
-        return render_github(view)
-    return _as_text(view, verbose=verbose)
+    if form == "text":
+        return _as_text(view, verbose=verbose)
+    # Each form needs its own libraries (MarkupSafe, hashlib), so it is imported where a run has asked for it.
+    module = import_module(f"nccl_logscan.report.{form}")
+    rendered: str = getattr(module, f"render_{form}")(view)
+    return rendered
 
 
 def _as_text(view: ReportView, *, verbose: bool) -> str:
