@@ -25,6 +25,8 @@ Examples:
   nccl-logscan scan trainer.log -o report.html -o result.sarif -o junit.xml
   nccl-logscan scan trainer.log --format json -o - | jq .verdict
   nccl-logscan scan trainer.log -o junit.xml          a test result for CI
+  nccl-logscan scan trainer.log -o scan.sarif         alerts of code scanning
+  nccl-logscan scan trainer.log -o summary.md         for a job's summary or an issue
   nccl-logscan scan trainer.log --format github -o -  an annotation of a GitHub run
   nccl-logscan scan trainer.log --redact -o public.html
                                                       a report to attach to an issue

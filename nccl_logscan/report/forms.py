@@ -1,4 +1,4 @@
-"""The forms of a report: to add one, write its module and a row here."""
+"""The forms of a report. To add one, write a module that is called like it, with `render_<form>`, and a row here."""
 
 from __future__ import annotations
 
@@ -9,31 +9,25 @@ from nccl_logscan.report.view import ReportView
 
 
 class Form(NamedTuple):
-    """A form. `suffix`: how a file of it is named; `endings`: names of files that ask for it; `renders`: module and
-    function of nccl_logscan.report, imported where the form is asked for, since each needs its own libraries.
-    """
+    """A form of a report. `suffix`: how a file of it is named; `endings`: of names that ask for it."""
 
     suffix: str
     endings: tuple[str, ...]
-    renders: str
-    told: str
 
 
 FORMS = {
-    "html": Form(".html", (".html", ".htm"), "html.render_html", "a page"),
-    "json": Form(".json", (".json",), "json.render_json", "the report contract"),
-    "text": Form(".txt", (".txt",), "text.plain_text", "what a terminal shows"),
-    "markdown": Form(".md", (".md",), "markdown.render_markdown", "an issue or a job's summary"),
-    "sarif": Form(".sarif", (".sarif", ".sarif.json"), "sarif.render_sarif", "code scanning"),
-    "junit": Form(".xml", (".xml",), "junit.render_junit", "a test result"),
-    "github": Form(".github.txt", (".github.txt",), "github.render_github", "annotations of a GitHub run"),
+    "html": Form(".html", (".html", ".htm")),
+    "json": Form(".json", (".json",)),
+    "text": Form(".txt", (".txt",)),
+    "markdown": Form(".md", (".md",)),
+    "sarif": Form(".sarif", (".sarif", ".sarif.json")),
+    "junit": Form(".xml", (".xml",)),
+    "github": Form(".github.txt", (".github.txt",)),
     "gitlab": Form(
         ".codequality.json",
         ("codequality.json", "code-quality.json", "code-quality-report.json"),
-        "gitlab.render_gitlab",
-        "GitLab's code quality",
     ),
-    "openmetrics": Form(".prom", (".prom", ".om"), "openmetrics.render_openmetrics", "Prometheus' textfile collector"),
+    "openmetrics": Form(".prom", (".prom", ".om")),
 }
 
 
@@ -45,7 +39,8 @@ def form_of(name: str) -> str | None:
 
 def render(view: ReportView, form: str, *, verbose: bool = True) -> str:
     """Return a report in a form; only what a terminal shows knows of a shorter one."""
-    module, _, function = FORMS[form].renders.partition(".")
-    options = {"verbose": verbose} if form == "text" else {}
-    rendered: str = getattr(import_module(f"nccl_logscan.report.{module}"), function)(view, **options)
-    return rendered
+    # Each form needs its own libraries (MarkupSafe, rich, hashlib), so it is imported where a run has asked for it.
+    module = import_module(f"nccl_logscan.report.{form}")
+    if form == "text":
+        return str(module.plain_text(view, verbose=verbose))
+    return str(getattr(module, f"render_{form}")(view))
