@@ -79,12 +79,12 @@ def compiled() -> str:
 
 def style() -> str:
     """Return what stands in the page's style element."""
-    return _within("style", "\n".join(path.read_text("utf-8") for path in _files(".css", "style.css")))
+    return _within("style", "\n".join(path.read_bytes().decode() for path in _files(".css", "style.css")))
 
 
 def script() -> str:
     """Return what stands in the page's script element: each file in a scope of its own."""
-    scoped = (f'(() => {{\n"use strict";\n{path.read_text("utf-8")}}})();\n' for path in _files(".js", "page.js"))
+    scoped = (f'(() => {{\n"use strict";\n{path.read_bytes().decode()}}})();\n' for path in _files(".js", "page.js"))
     return _within("script", "".join(scoped))
 
 

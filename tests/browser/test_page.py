@@ -6,6 +6,7 @@ import re
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
 
 from nccl_logscan.report.visible import visible
 
@@ -140,19 +141,21 @@ def test_without_scripts_all_is_there(light, scriptless, shown, name):
 
 
 @pytest.fixture(scope="session")
-def pasted(light):
-    """Return what another program would get from the clipboard."""
+def copied_by(light):
+    """Press a button and return what another program would then get from the clipboard."""
     pad = light.tab.context.new_page()
     pad.set_content("<textarea></textarea>")
 
-    def pasted():
+    def copied_by(button):
+        button.click()
+        expect(light.tab.get_by_role("status")).to_have_text("Copied")
         pad.bring_to_front()
         pad.locator("textarea").fill("")
         pad.keyboard.press("Control+V")
         light.tab.bring_to_front()
         return pad.locator("textarea").input_value()
 
-    return pasted
+    return copied_by
 
 
 def in_the_page(text):
@@ -174,35 +177,29 @@ def copying(request, light, shown):
 
 
 @pytest.mark.parametrize("name", ["field/net002", "lab/timeout-dataloader", "hostile_result"])
-def test_evidence_is_copied_as_it_is_shown(light, pasted, copying, name):
+def test_evidence_is_copied_as_it_is_shown(light, copied_by, copying, name):
     view = copying(name)
     light.open_parts()
     for figure, line in zip(light.tab.locator("figure.evidence").all(), view["verdict"]["evidence"], strict=True):
-        figure.locator("button.copy").click()
-
         around = [[in_the_page(text) for text in line[side]] for side in ("before", "after")]
-        assert pasted() == "\n".join([*around[0], visible(line["text"]), *around[1]])
+        shown = "\n".join([*around[0], visible(line["text"]), *around[1]])
+        assert copied_by(figure.locator("button.copy")) == shown
 
 
-def test_lines_that_are_closed_are_not_copied(light, pasted, shown):
+def test_lines_that_are_closed_are_not_copied(light, copied_by, shown):
     page = shown("lab/timeout-dataloader")
     light.open(page.address)
     cited = page.view["verdict"]["evidence"]
     place = next(place for place in range(3, len(cited)) if cited[place]["before"])
 
-    light.tab.locator("figure.evidence button.copy").nth(place).click()
-
-    assert pasted() == cited[place]["text"]
+    assert copied_by(light.tab.locator("figure.evidence button.copy").nth(place)) == cited[place]["text"]
 
 
-def test_commands_and_diffs_are_copied_to_the_last_line_feed(light, pasted, copying):
+def test_commands_and_diffs_are_copied_to_the_last_line_feed(light, copied_by, copying):
     view = copying("sample_result")
     wanted = {step[key] for step in view["remediation"] for key in ("command", "diff")}
     wanted |= {entry[key] for entry in view["config"]["lint"] for key in ("command", "diff")}
-    got = set()
-    for button in light.tab.locator(".boxed button.copy").all():
-        button.click()
-        got.add(pasted())
+    got = {copied_by(button) for button in light.tab.locator(".boxed button.copy").all()}
 
     assert got == wanted - {None}
     assert any(text.startswith("--- a/") and text.endswith("\n") for text in got)
@@ -215,7 +212,7 @@ def test_a_copy_is_told_and_leaves_the_focus_where_it_was(light, copying):
 
     light.tab.keyboard.press("Enter")
 
-    light.tab.wait_for_function("document.querySelector('[role=status]').textContent === 'Copied'")
+    expect(light.tab.get_by_role("status")).to_have_text("Copied")
     assert button.inner_text().startswith("Copied")
     assert light.tab.evaluate("document.activeElement.className") == "copy"
 
@@ -227,7 +224,7 @@ def test_where_a_browser_takes_no_text_it_is_selected(light, shown):
 
     light.tab.locator(".boxed button.copy").first.click()
 
-    assert "Selected" in light.tab.locator("[role=status]").text_content()
+    expect(light.tab.get_by_role("status")).to_have_text("Selected, not copied")
     assert light.tab.evaluate("getSelection().toString()") == "export NCCL_IB_TIMEOUT=22"
 
 

@@ -152,6 +152,45 @@ def test_the_first_screen_says_what_where_how_sure_why_and_what_to_do(sample_res
         assert part in first
 
 
+def text_of(page, name, inside=""):
+    """The text of a section, from its first element of some class on."""
+    start = page.source.index(f'<section id="{name}"')
+    start = page.source.index(f'class="{inside}"', start) if inside else start
+    return re.sub(r"<[^>]*>", "", page.source[start : page.source.index("</section>", start)])
+
+
+def test_what_not_to_do_and_what_is_not_known_stand_out_wherever_the_report_has_them(sample_result):
+    view = build_view(sample_result)
+    page = Page(render_html(view))
+    [warning] = [step for step in view["remediation"] if step["do_not"]]
+    looks = [step for step in view["remediation"] if step["effect"] == "inspect" and not step["do_not"]]
+    [unknown] = view["verdict"]["unknowns"]
+
+    assert warning["title"] in text_of(page, "verdict")
+    assert warning["title"] in text_of(page, "remedy", "notice")
+    assert "What is not known" in text_of(page, "verdict")
+    for part in (unknown, *(step["title"] for step in looks)):
+        assert part in text_of(page, "unknown", "notice")
+    assert {"#remedy", "#unknown"} <= {link["href"] for link in page.all("a")}
+
+
+def test_what_would_tell_is_shown_without_an_unknown_and_neither_without_either(sample_result):
+    looks = dataclasses.replace(sample_result.plan[0], effect="inspect", do_not=False)
+    sure = dataclasses.replace(sample_result.diagnosis, unknowns=())
+
+    told = Page(render_html(build_view(dataclasses.replace(sample_result, diagnosis=sure, plan=(looks,)))))
+    none = Page(render_html(build_view(dataclasses.replace(sample_result, diagnosis=sure, plan=()))))
+
+    assert looks.title in text_of(told, "unknown")
+    assert 'id="unknown"' not in none.source
+    assert "#unknown" not in {link["href"] for link in none.all("a")}
+
+
+def test_a_page_without_scripts_has_no_button_to_be_seen(page):
+    assert page.all("button")
+    assert all("hidden" in button for button in page.all("button"))
+
+
 def test_the_page_holds_all_that_the_report_says(sample_result):
     text = re.sub(r"\s+", " ", Page(render_html(build_view(sample_result))).text)
     for part in (

@@ -18,10 +18,12 @@ addEventListener("afterprint", () => {
 });
 
 async function copyBeside(button) {
-  const shown = [...button.closest(".copyable").querySelectorAll("code[data-lines]")].filter((code) => code.checkVisibility());
+  told.textContent = ""; // so that the same words are told again
+  const parts = [...button.closest(".copyable").querySelectorAll("code[data-lines]")];
+  const shown = parts.filter((code) => code.checkVisibility());
   const done = await copied(shown.map(textOf).join("\n"));
   if (!done) getSelection().setBaseAndExtent(shown[0], 0, shown.at(-1), shown.at(-1).childNodes.length);
-  tell(button, done ? "Copied" : "Selected: press Ctrl+C");
+  tell(button, done ? "Copied" : "Selected, not copied");
 }
 
 // A log's lines are elements of their own, without line feeds between them.
@@ -58,7 +60,6 @@ function tell(button, what) {
   told.textContent = what;
   label.textContent = what;
   setTimeout(() => {
-    told.textContent = "";
     label.textContent = "Copy";
   }, 2500);
 }
