@@ -2,13 +2,16 @@
 
 python tools/templates.py [--check]
 
-The translation is Jinja2's; only what it imports is replaced by nccl_logscan/report/page.py. With --check nothing is
-written, and the exit code is 1 where the templates were changed since they were compiled.
+The translation is Jinja2's; only what it imports is replaced by nccl_logscan/report/page.py. Style sheets and scripts
+are no templates: all of the folder become one text each, style.css and page.js first, and the script's digest, by
+which the page's policy lets it run, is computed here. With --check nothing is written, and the exit code is 1 where
+the templates were changed since they were compiled.
 """
 
 from __future__ import annotations
 
 import argparse
+import base64
 import hashlib
 import re
 import sys
@@ -26,6 +29,7 @@ _HEAD = '''"""The templates of the HTML report, compiled. Written by: python too
 from nccl_logscan.report.page import Macro, environment, escape, loop_context, markup_join, missing, nothing
 
 DIGEST = "{digest}"
+SCRIPT_DIGEST = {script_digest!r}
 
 '''
 _FOUND = re.compile(r"    try:\n        (t_\d+ = environment\.\w+\['\w+'\])\n    except KeyError:\n(?:        .*\n){3}")
@@ -65,10 +69,40 @@ def digest() -> str:
 
 def compiled() -> str:
     """Return the module."""
-    names = sorted(path.name for path in FOLDER.iterdir())
+    names = sorted(path.name for path in FOLDER.glob("*.j2"))
     functions = "\n\n".join(_function(name) for name in names)
     table = "".join(f"    {name!r}: {_called(name)},\n" for name in names)
-    return f"{_HEAD.format(digest=digest())}\n{functions}\n\nTEMPLATES = {{\n{table}}}\n"
+    head = _HEAD.format(digest=digest(), script_digest=_policy_digest(script()))
+    texts = f"STYLE = {style()!r}\n\nSCRIPT = {script()!r}\n"
+    return f"{head}\n{functions}\n\nTEMPLATES = {{\n{table}}}\n\n{texts}"
+
+
+def style() -> str:
+    """Return what stands in the page's style element."""
+    return _within("style", "\n".join(path.read_bytes().decode() for path in _files(".css", "style.css")))
+
+
+def script() -> str:
+    """Return what stands in the page's script element: each file in a scope of its own."""
+    scoped = (f'(() => {{\n"use strict";\n{path.read_bytes().decode()}}})();\n' for path in _files(".js", "page.js"))
+    return _within("script", "".join(scoped))
+
+
+def _files(suffix: str, first: str) -> list[Path]:
+    return sorted(FOLDER.glob(f"*{suffix}"), key=lambda path: (path.name != first, path.name))
+
+
+def _within(element: str, text: str) -> str:
+    """Return a text that an element holds as it is, whatever a parser of HTML makes of its parts."""
+    for ending in (f"</{element}", f"<{element}", "<!--", "\r"):
+        if ending in text.lower():
+            raise SystemExit(f"error: a {element} of {FOLDER} holds {ending!r}, which ends or changes its element")
+    return text
+
+
+def _policy_digest(text: str) -> str:
+    """Return the name of a text in a Content-Security-Policy."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
 def _called(template: str) -> str:

@@ -2,7 +2,8 @@
 
 from nccl_logscan.report.page import Macro, environment, escape, loop_context, markup_join, missing, nothing
 
-DIGEST = "b86cab483a828a895dfbda686a89b4fe51b29208d08c6afe87ea45f5d7c9dd2b"
+DIGEST = "2e78a6b4ee982122832e22fb4d2c37a1055ed9eadf14c424251a7b3f72267329"
+SCRIPT_DIGEST = 'sha256-M+H5RyCfisygjF/vyx1aQ/Yft1eHM8ysFxO3R6lqO6U='
 
 
 def _course_html(context, missing=missing, environment=environment):
@@ -193,64 +194,76 @@ def _evidence_html(context, missing=missing, environment=environment):
     
     if 0: yield None
     l_0_view = resolve('view')
-    l_0_place = l_0_excerpt = missing
-    t_1 = environment.filters['marked']
-    t_2 = environment.filters['moment']
-    t_3 = environment.filters['number']
-    t_4 = environment.filters['short']
-    t_5 = environment.tests['none']
+    l_0_copier = l_0_place = l_0_around = l_0_further = missing
+    t_1 = environment.filters['length']
+    t_2 = environment.filters['marked']
+    t_3 = environment.filters['moment']
+    t_4 = environment.filters['number']
+    t_5 = environment.filters['short']
+    t_6 = environment.tests['none']
     pass
     included_template = environment.get_template('parts.html.j2', 'evidence.html.j2')._get_default_module(context)
+    l_0_copier = getattr(included_template, 'copier', missing)
+    if l_0_copier is missing:
+        l_0_copier = undefined(f"the template {included_template.__name__!r} (imported on line 1 in 'evidence.html.j2') does not export the requested name 'copier'", name='copier')
     l_0_place = getattr(included_template, 'place', missing)
     if l_0_place is missing:
         l_0_place = undefined(f"the template {included_template.__name__!r} (imported on line 1 in 'evidence.html.j2') does not export the requested name 'place'", name='place')
-    context.vars['place'] = l_0_place
-    context.exported_vars.discard('place')
-    def macro(l_1_line):
-        t_6 = []
-        if l_1_line is missing:
-            l_1_line = undefined("parameter 'line' was not provided", name='line')
+    context.vars.update({'copier': l_0_copier, 'place': l_0_place})
+    context.exported_vars.difference_update(('copier', 'place'))
+    def macro(l_1_lines):
+        t_7 = []
+        if l_1_lines is missing:
+            l_1_lines = undefined("parameter 'lines' was not provided", name='lines')
         pass
-        t_6.append(
-            '<pre tabindex="0"><code>',
-        )
-        for l_2_text in environment.getattr(l_1_line, 'before'):
+        for l_2_text in l_1_lines:
             _loop_vars = {}
             pass
-            t_6.extend((
+            t_7.extend((
                 '<span class="around">',
-                escape(environment.finalize(t_4(l_2_text, 400))),
+                escape(environment.finalize(t_5(l_2_text, 400))),
                 '</span>',
             ))
         l_2_text = missing
-        t_6.extend((
-            '<span class="cited">',
-            escape(environment.finalize(t_1(l_1_line))),
-            '</span>',
-        ))
-        for l_2_text in environment.getattr(l_1_line, 'after'):
-            _loop_vars = {}
+        return concat(t_7)
+    context.exported_vars.add('around')
+    context.vars['around'] = l_0_around = Macro(environment, macro, 'around', ('lines',), False, False, False, context.eval_ctx.autoescape)
+    def macro(l_1_lines, l_1_where):
+        t_8 = []
+        if l_1_lines is missing:
+            l_1_lines = undefined("parameter 'lines' was not provided", name='lines')
+        if l_1_where is missing:
+            l_1_where = undefined("parameter 'where' was not provided", name='where')
+        pass
+        if l_1_lines:
             pass
-            t_6.extend((
-                '<span class="around">',
-                escape(environment.finalize(t_4(l_2_text, 400))),
-                '</span>',
+            t_8.extend((
+                '<details><summary>',
+                escape(environment.finalize(t_1(l_1_lines))),
+                ' ',
+                escape(environment.finalize(('line' if (t_1(l_1_lines) == 1) else 'lines'))),
+                ' ',
+                escape(environment.finalize(l_1_where)),
+                '</summary><pre><code data-lines>',
+                escape(environment.finalize(context.call((undefined(name='around') if l_0_around is missing else l_0_around), l_1_lines))),
+                '</code></pre></details>\n',
             ))
-        l_2_text = missing
-        t_6.append(
-            '</code></pre>\n',
-        )
-        return concat(t_6)
-    context.exported_vars.add('excerpt')
-    context.vars['excerpt'] = l_0_excerpt = Macro(environment, macro, 'excerpt', ('line',), False, False, False, context.eval_ctx.autoescape)
+        return concat(t_8)
+    context.exported_vars.add('further')
+    context.vars['further'] = l_0_further = Macro(environment, macro, 'further', ('lines', 'where'), False, False, False, context.eval_ctx.autoescape)
     if environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'verdict'), 'evidence'):
         pass
         yield '<section id="evidence" aria-labelledby="evidence-title">\n<h2 id="evidence-title">Evidence</h2>\n'
         l_1_loop = missing
         for l_1_line, l_1_loop in loop_context(environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'verdict'), 'evidence'), undefined):
+            l_1_near = l_1_far = missing
             _loop_vars = {}
             pass
-            yield '<figure class="evidence role-'
+            l_1_near = (3 if (environment.getattr(l_1_loop, 'index') <= 3) else 0)
+            _loop_vars['near'] = l_1_near
+            l_1_far = (t_1(environment.getattr(l_1_line, 'before')) - (undefined(name='near') if l_1_near is missing else l_1_near))
+            _loop_vars['far'] = l_1_far
+            yield '<figure class="evidence copyable role-'
             yield escape(environment.finalize(environment.getattr(l_1_line, 'role')))
             yield '">\n<figcaption><span class="tag">'
             yield escape(environment.finalize(environment.getattr(l_1_line, 'role')))
@@ -260,9 +273,9 @@ def _evidence_html(context, missing=missing, environment=environment):
             if environment.getattr(l_1_line, 'time'):
                 pass
                 yield '<span>'
-                yield escape(environment.finalize(t_2(environment.getattr(l_1_line, 'time'))))
+                yield escape(environment.finalize(t_3(environment.getattr(l_1_line, 'time'))))
                 yield '</span>'
-            if (not t_5(environment.getattr(l_1_line, 'rank'))):
+            if (not t_6(environment.getattr(l_1_line, 'rank'))):
                 pass
                 yield '<span>rank '
                 yield escape(environment.finalize(environment.getattr(l_1_line, 'rank')))
@@ -272,24 +285,24 @@ def _evidence_html(context, missing=missing, environment=environment):
                 yield '<span>'
                 yield escape(environment.finalize(environment.getattr(l_1_line, 'host')))
                 yield '</span>'
+            yield escape(environment.finalize(context.call((undefined(name='copier') if l_0_copier is missing else l_0_copier), 'these lines', _loop_vars=_loop_vars)))
             yield '</figcaption>\n'
-            if ((environment.getattr(l_1_loop, 'index') <= 3) or (not (environment.getattr(l_1_line, 'before') or environment.getattr(l_1_line, 'after')))):
-                pass
-                yield escape(environment.finalize(context.call((undefined(name='excerpt') if l_0_excerpt is missing else l_0_excerpt), l_1_line, _loop_vars=_loop_vars)))
-                yield '\n'
-            else:
-                pass
-                yield '<pre tabindex="0"><code><span class="cited">'
-                yield escape(environment.finalize(t_1(l_1_line)))
-                yield '</span></code></pre>\n<details><summary>Lines around it</summary>\n'
-                yield escape(environment.finalize(context.call((undefined(name='excerpt') if l_0_excerpt is missing else l_0_excerpt), l_1_line, _loop_vars=_loop_vars)))
-                yield '\n</details>\n'
-            yield '</figure>\n'
-        l_1_loop = l_1_line = missing
+            yield escape(environment.finalize(context.call((undefined(name='further') if l_0_further is missing else l_0_further), (environment.getattr(l_1_line, 'before')[:(undefined(name='far') if l_1_far is missing else l_1_far)] if ((undefined(name='far') if l_1_far is missing else l_1_far) > 0) else []), 'before', _loop_vars=_loop_vars)))
+            yield '\n<pre><code data-lines>'
+            yield escape(environment.finalize(context.call((undefined(name='around') if l_0_around is missing else l_0_around), environment.getattr(l_1_line, 'before')[((undefined(name='far') if l_1_far is missing else l_1_far) if ((undefined(name='far') if l_1_far is missing else l_1_far) > 0) else 0):], _loop_vars=_loop_vars)))
+            yield '<span class="cited">'
+            yield escape(environment.finalize(t_2(l_1_line)))
+            yield '</span>'
+            yield escape(environment.finalize(context.call((undefined(name='around') if l_0_around is missing else l_0_around), environment.getattr(l_1_line, 'after')[:(undefined(name='near') if l_1_near is missing else l_1_near)], _loop_vars=_loop_vars)))
+            yield '</code></pre>\n'
+            yield escape(environment.finalize(context.call((undefined(name='further') if l_0_further is missing else l_0_further), environment.getattr(l_1_line, 'after')[(undefined(name='near') if l_1_near is missing else l_1_near):], 'after', _loop_vars=_loop_vars)))
+            yield '\n</figure>\n'
+        l_1_loop = l_1_line = l_1_near = l_1_far = missing
+        yield '<p class="quiet">More of the log around a line: <code>nccl-logscan show LOG:LINE -C 20</code></p>\n'
         if environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'omitted'), 'evidence'):
             pass
             yield '<p class="quiet">'
-            yield escape(environment.finalize(t_3(environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'omitted'), 'evidence'))))
+            yield escape(environment.finalize(t_4(environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'omitted'), 'evidence'))))
             yield ' more lines of evidence are left out.</p>'
         yield '</section>\n'
 
@@ -482,7 +495,7 @@ def _job_html(context, missing=missing, environment=environment):
         yield escape(environment.finalize(t_5(t_3(environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'config'), 'seen')))))
         yield ' '
         yield escape(environment.finalize(('setting' if (t_3(environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'config'), 'seen')) == 1) else 'settings')))
-        yield ' seen in the log</summary>\n<div class="scroll" tabindex="0" role="region" aria-label="Settings">\n<table>\n<caption>Variables, as NCCL says it read them.</caption>\n<thead><tr><th scope="col">Name</th><th scope="col">Value</th><th scope="col">Set in</th><th scope="col">Seen at</th></tr></thead>\n<tbody>\n'
+        yield ' seen in the log</summary>\n<div class="scroll" tabindex="0" role="region" aria-label="Settings seen in the log">\n<table>\n<caption>Variables, as NCCL says it read them.</caption>\n<thead><tr><th scope="col">Name</th><th scope="col">Value</th><th scope="col">Set in</th><th scope="col">Seen at</th></tr></thead>\n<tbody>\n'
         for l_1_setting in environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'config'), 'seen')[:200]:
             _loop_vars = {}
             pass
@@ -506,7 +519,7 @@ def _parts_html(context, missing=missing, environment=environment):
     concat = environment.concat
     
     if 0: yield None
-    l_0_place = l_0_fact = l_0_diff = l_0_change = l_0_step = missing
+    l_0_place = l_0_fact = l_0_copier = l_0_command = l_0_diff = l_0_applied_diff = l_0_change = l_0_step = missing
     t_1 = environment.filters['changes']
     t_2 = environment.filters['is_number']
     t_3 = environment.filters['lines']
@@ -556,163 +569,207 @@ def _parts_html(context, missing=missing, environment=environment):
     context.exported_vars.add('fact')
     context.vars['fact'] = l_0_fact = Macro(environment, macro, 'fact', ('name', 'value'), False, False, False, context.eval_ctx.autoescape)
     yield '\n'
-    def macro(l_1_text):
+    def macro(l_1_what):
         t_9 = []
+        if l_1_what is missing:
+            l_1_what = undefined("parameter 'what' was not provided", name='what')
+        pass
+        t_9.extend((
+            '<button class="copy" type="button" hidden><span>Copy</span><span class="visually-hidden"> ',
+            escape(environment.finalize(l_1_what)),
+            '</span></button>',
+        ))
+        return concat(t_9)
+    context.exported_vars.add('copier')
+    context.vars['copier'] = l_0_copier = Macro(environment, macro, 'copier', ('what',), False, False, False, context.eval_ctx.autoescape)
+    yield '\n'
+    def macro(l_1_text):
+        t_10 = []
         if l_1_text is missing:
             l_1_text = undefined("parameter 'text' was not provided", name='text')
         pass
         if l_1_text:
             pass
-            t_9.extend((
-                '<pre class="diff" tabindex="0" aria-label="The change as a diff"><code>',
-                escape(environment.finalize(t_1(l_1_text))),
-                '</code></pre>\n',
+            t_10.extend((
+                '<div class="copyable boxed"><pre class="command"><code data-lines>',
+                escape(environment.finalize(t_3(l_1_text))),
+                '</code></pre>',
+                escape(environment.finalize(context.call((undefined(name='copier') if l_0_copier is missing else l_0_copier), 'the command'))),
+                '</div>\n',
             ))
-        return concat(t_9)
+        return concat(t_10)
+    context.exported_vars.add('command')
+    context.vars['command'] = l_0_command = Macro(environment, macro, 'command', ('text',), False, False, False, context.eval_ctx.autoescape)
+    yield '\n'
+    def macro(l_1_text):
+        t_11 = []
+        if l_1_text is missing:
+            l_1_text = undefined("parameter 'text' was not provided", name='text')
+        pass
+        if l_1_text:
+            pass
+            t_11.extend((
+                '<div class="copyable boxed"><pre class="diff" tabindex="0" role="group" aria-label="The change as a diff"><code data-lines>',
+                escape(environment.finalize(t_1(l_1_text))),
+                '</code></pre>',
+                escape(environment.finalize(context.call((undefined(name='copier') if l_0_copier is missing else l_0_copier), 'the diff'))),
+                '</div>\n',
+            ))
+        return concat(t_11)
     context.exported_vars.add('diff')
     context.vars['diff'] = l_0_diff = Macro(environment, macro, 'diff', ('text',), False, False, False, context.eval_ctx.autoescape)
     yield '\n'
+    def macro(l_1_text):
+        t_12 = []
+        if l_1_text is missing:
+            l_1_text = undefined("parameter 'text' was not provided", name='text')
+        pass
+        if l_1_text:
+            pass
+            t_12.extend((
+                escape(environment.finalize(context.call((undefined(name='diff') if l_0_diff is missing else l_0_diff), l_1_text))),
+                '\n<p class="quiet">To apply it: <code>git apply</code> or <code>patch -p1</code> in the folder where the scan ran, paste, Ctrl-D.</p>\n',
+            ))
+        return concat(t_12)
+    context.exported_vars.add('applied_diff')
+    context.vars['applied_diff'] = l_0_applied_diff = Macro(environment, macro, 'applied_diff', ('text',), False, False, False, context.eval_ctx.autoescape)
+    yield '\n'
     def macro(l_1_entry):
-        t_10 = []
+        t_13 = []
         if l_1_entry is missing:
             l_1_entry = undefined("parameter 'entry' was not provided", name='entry')
         pass
         if environment.getattr(l_1_entry, 'setting'):
             pass
-            t_10.append(
+            t_13.append(
                 '<p class="setting">',
             )
             if environment.getattr(l_1_entry, 'where'):
                 pass
-                t_10.extend((
+                t_13.extend((
                     escape(environment.finalize(context.call((undefined(name='place') if l_0_place is missing else l_0_place), environment.getattr(l_1_entry, 'where')))),
                     ' ',
                 ))
-            t_10.extend((
+            t_13.extend((
                 '<code>',
                 escape(environment.finalize(environment.getattr(l_1_entry, 'setting'))),
                 '</code>\n',
             ))
             if (not t_6(environment.getattr(l_1_entry, 'from'))):
                 pass
-                if (environment.getattr(l_1_entry, 'to') == environment.getattr(l_1_entry, 'from')):
+                if (t_6(environment.getattr(l_1_entry, 'to')) or (environment.getattr(l_1_entry, 'to') == environment.getattr(l_1_entry, 'from'))):
                     pass
-                    t_10.extend((
+                    t_13.extend((
                         '<code>',
                         escape(environment.finalize(t_5(environment.getattr(l_1_entry, 'from'), 200))),
                         '</code> ',
                     ))
                 else:
                     pass
-                    t_10.extend((
+                    t_13.extend((
                         '<span class="from"><span class="visually-hidden">from </span><code>',
                         escape(environment.finalize(t_5(environment.getattr(l_1_entry, 'from'), 200))),
                         '</code></span> ',
                     ))
             if ((not t_6(environment.getattr(l_1_entry, 'to'))) and (environment.getattr(l_1_entry, 'to') != environment.getattr(l_1_entry, 'from'))):
                 pass
-                t_10.extend((
+                t_13.extend((
                     '<span aria-hidden="true">→</span><span class="visually-hidden"> to </span> <code class="to">',
                     escape(environment.finalize(t_5(environment.getattr(l_1_entry, 'to'), 200))),
                     '</code>',
                 ))
                 if (environment.getattr(l_1_entry, 'unit') and t_2(environment.getattr(l_1_entry, 'to'))):
                     pass
-                    t_10.extend((
+                    t_13.extend((
                         ' ',
                         escape(environment.finalize(environment.getattr(l_1_entry, 'unit'))),
                     ))
-            t_10.append(
+            t_13.append(
                 '</p>\n',
             )
-        return concat(t_10)
+        return concat(t_13)
     context.exported_vars.add('change')
     context.vars['change'] = l_0_change = Macro(environment, macro, 'change', ('entry',), False, False, False, context.eval_ctx.autoescape)
     yield '\n'
     def macro(l_1_entry, l_1_rules):
-        t_11 = []
+        t_14 = []
         if l_1_entry is missing:
             l_1_entry = undefined("parameter 'entry' was not provided", name='entry')
         if l_1_rules is missing:
             l_1_rules = undefined("parameter 'rules' was not provided", name='rules')
         pass
-        t_11.extend((
+        t_14.extend((
             '<p class="title">',
             escape(environment.finalize(environment.getattr(l_1_entry, 'title'))),
             '</p>\n',
             escape(environment.finalize(context.call((undefined(name='change') if l_0_change is missing else l_0_change), l_1_entry))),
             '\n',
-            escape(environment.finalize(context.call((undefined(name='diff') if l_0_diff is missing else l_0_diff), environment.getattr(l_1_entry, 'diff')))),
+            escape(environment.finalize(context.call((undefined(name='applied_diff') if l_0_applied_diff is missing else l_0_applied_diff), environment.getattr(l_1_entry, 'diff')))),
+            '\n',
+            escape(environment.finalize(context.call((undefined(name='command') if l_0_command is missing else l_0_command), environment.getattr(l_1_entry, 'command')))),
             '\n',
         ))
-        if environment.getattr(l_1_entry, 'command'):
-            pass
-            t_11.extend((
-                '<pre class="command" tabindex="0"><code>',
-                escape(environment.finalize(t_3(environment.getattr(l_1_entry, 'command')))),
-                '</code></pre>\n',
-            ))
         if ((environment.getattr(l_1_entry, 'why') and (environment.getattr(l_1_entry, 'because') in l_1_rules)) and (environment.getattr(l_1_entry, 'why') != environment.getattr(environment.getitem(l_1_rules, environment.getattr(l_1_entry, 'because')), 'title'))):
             pass
-            t_11.extend((
+            t_14.extend((
                 '<p>',
                 escape(environment.finalize(environment.getattr(l_1_entry, 'why'))),
                 '</p>',
             ))
         if environment.getattr(l_1_entry, 'risk'):
             pass
-            t_11.extend((
+            t_14.extend((
                 '<p class="risk"><strong>Risk:</strong> ',
                 escape(environment.finalize(environment.getattr(l_1_entry, 'risk'))),
                 '</p>',
             ))
-        t_11.append(
+        t_14.append(
             '<p class="quiet">\n',
         )
         if (not environment.getattr(l_1_entry, 'do_not')):
             pass
-            t_11.extend((
+            t_14.extend((
                 '<span>',
                 escape(environment.finalize(context.call(environment.getattr({'inspect': 'Look', 'workaround': 'Workaround', 'fix': 'Fix'}, 'get'), environment.getattr(l_1_entry, 'effect'), environment.getattr(l_1_entry, 'effect')))),
                 '</span>',
             ))
-        t_11.extend((
+        t_14.extend((
             '<span>for the ',
             escape(environment.finalize(context.call(environment.getattr({'cluster-admin': 'cluster’s administrator', 'user': 'job’s owner', 'vendor': 'vendor'}, 'get'), environment.getattr(l_1_entry, 'owner'), environment.getattr(l_1_entry, 'owner')))),
             '</span>\n',
         ))
         if environment.getattr(l_1_entry, 'on'):
             pass
-            t_11.extend((
+            t_14.extend((
                 '<span>on ',
                 escape(environment.finalize(environment.getattr(l_1_entry, 'on'))),
                 '</span>',
             ))
         if environment.getattr(l_1_entry, 'since'):
             pass
-            t_11.extend((
+            t_14.extend((
                 '<span>since ',
                 escape(environment.finalize(environment.getattr(l_1_entry, 'since'))),
                 '</span>',
             ))
         if environment.getattr(l_1_entry, 'until'):
             pass
-            t_11.extend((
+            t_14.extend((
                 '<span>until ',
                 escape(environment.finalize(environment.getattr(l_1_entry, 'until'))),
                 '</span>',
             ))
         if environment.getattr(l_1_entry, 'source'):
             pass
-            t_11.extend((
+            t_14.extend((
                 '<span class="source">',
                 escape(environment.finalize(t_4(environment.getattr(l_1_entry, 'source')))),
                 '</span>',
             ))
-        t_11.append(
+        t_14.append(
             '</p>\n',
         )
-        return concat(t_11)
+        return concat(t_14)
     context.exported_vars.add('step')
     context.vars['step'] = l_0_step = Macro(environment, macro, 'step', ('entry', 'rules'), False, False, False, context.eval_ctx.autoescape)
 
@@ -985,13 +1042,15 @@ def _remedy_html(context, missing=missing, environment=environment):
     
     if 0: yield None
     l_0_view = resolve('view')
-    l_0_step = l_0_steps = l_0_warnings = l_0_rule = missing
+    l_0_step = l_0_steps = l_0_doing = l_0_telling = l_0_warnings = l_0_rule = missing
     t_1 = environment.filters['int']
     t_2 = environment.filters['link']
     t_3 = environment.filters['list']
     t_4 = environment.filters['rejectattr']
     t_5 = environment.filters['round']
     t_6 = environment.filters['selectattr']
+    t_7 = environment.filters['short']
+    t_8 = environment.filters['whole']
     pass
     included_template = environment.get_template('parts.html.j2', 'remedy.html.j2')._get_default_module(context)
     l_0_step = getattr(included_template, 'step', missing)
@@ -1002,13 +1061,19 @@ def _remedy_html(context, missing=missing, environment=environment):
     l_0_steps = t_3(context.eval_ctx, t_4(context, environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'remediation'), 'do_not'))
     context.vars['steps'] = l_0_steps
     context.exported_vars.add('steps')
+    l_0_doing = t_3(context.eval_ctx, t_4(context, (undefined(name='steps') if l_0_steps is missing else l_0_steps), 'effect', 'equalto', 'inspect'))
+    context.vars['doing'] = l_0_doing
+    context.exported_vars.add('doing')
+    l_0_telling = t_3(context.eval_ctx, t_6(context, (undefined(name='steps') if l_0_steps is missing else l_0_steps), 'effect', 'equalto', 'inspect'))
+    context.vars['telling'] = l_0_telling
+    context.exported_vars.add('telling')
     l_0_warnings = t_3(context.eval_ctx, t_6(context, environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'remediation'), 'do_not'))
     context.vars['warnings'] = l_0_warnings
     context.exported_vars.add('warnings')
     l_0_rule = context.call(environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'rules'), 'get'), environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'verdict'), 'rule'))
     context.vars['rule'] = l_0_rule
     context.exported_vars.add('rule')
-    if ((environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'remediation') or (undefined(name='rule') if l_0_rule is missing else l_0_rule)) or environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'alternatives')):
+    if ((((undefined(name='doing') if l_0_doing is missing else l_0_doing) or (undefined(name='warnings') if l_0_warnings is missing else l_0_warnings)) or (undefined(name='rule') if l_0_rule is missing else l_0_rule)) or environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'alternatives')):
         pass
         yield '<section id="remedy" aria-labelledby="remedy-title">\n<h2 id="remedy-title">What to do</h2>\n'
         if (undefined(name='rule') if l_0_rule is missing else l_0_rule):
@@ -1018,10 +1083,10 @@ def _remedy_html(context, missing=missing, environment=environment):
             yield '</p><p>'
             yield escape(environment.finalize(environment.getattr((undefined(name='rule') if l_0_rule is missing else l_0_rule), 'why')))
             yield '</p></div>\n'
-        if (undefined(name='steps') if l_0_steps is missing else l_0_steps):
+        if (undefined(name='doing') if l_0_doing is missing else l_0_doing):
             pass
             yield '<ol class="steps">\n'
-            for l_1_entry in (undefined(name='steps') if l_0_steps is missing else l_0_steps):
+            for l_1_entry in (undefined(name='doing') if l_0_doing is missing else l_0_doing):
                 _loop_vars = {}
                 pass
                 yield '<li>'
@@ -1031,7 +1096,7 @@ def _remedy_html(context, missing=missing, environment=environment):
             yield '</ol>\n'
         if (undefined(name='warnings') if l_0_warnings is missing else l_0_warnings):
             pass
-            yield '<h3>What not to do</h3>\n<ul class="steps warnings">\n'
+            yield '<div class="notice">\n<h3>What not to do</h3>\n<ul class="steps warnings">\n'
             for l_1_entry in (undefined(name='warnings') if l_0_warnings is missing else l_0_warnings):
                 _loop_vars = {}
                 pass
@@ -1039,7 +1104,7 @@ def _remedy_html(context, missing=missing, environment=environment):
                 yield escape(environment.finalize(context.call((undefined(name='step') if l_0_step is missing else l_0_step), l_1_entry, environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'rules'), _loop_vars=_loop_vars)))
                 yield '</li>\n'
             l_1_entry = missing
-            yield '</ul>\n'
+            yield '</ul>\n</div>\n'
         if environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'alternatives'):
             pass
             yield '<h3>What else it could be</h3>\n<ul>\n'
@@ -1067,6 +1132,32 @@ def _remedy_html(context, missing=missing, environment=environment):
             l_1_reference = missing
             yield '</ul>\n'
         yield '</section>\n'
+    if (environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'verdict'), 'unknowns') or (undefined(name='telling') if l_0_telling is missing else l_0_telling)):
+        pass
+        yield '<section id="unknown" aria-labelledby="unknown-title">\n<h2 id="unknown-title">What is not known, and what would tell</h2>\n<div class="notice">\n'
+        if environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'verdict'), 'unknowns'):
+            pass
+            yield '<ul>\n'
+            for l_1_unknown in environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'verdict'), 'unknowns'):
+                _loop_vars = {}
+                pass
+                yield '<li>'
+                yield escape(environment.finalize(t_8(t_7(l_1_unknown, 600))))
+                yield '</li>\n'
+            l_1_unknown = missing
+            yield '</ul>\n'
+        if (undefined(name='telling') if l_0_telling is missing else l_0_telling):
+            pass
+            yield '<h3>Where to look</h3>\n<ol class="steps">\n'
+            for l_1_entry in (undefined(name='telling') if l_0_telling is missing else l_0_telling):
+                _loop_vars = {}
+                pass
+                yield '<li>'
+                yield escape(environment.finalize(context.call((undefined(name='step') if l_0_step is missing else l_0_step), l_1_entry, environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'rules'), _loop_vars=_loop_vars)))
+                yield '</li>\n'
+            l_1_entry = missing
+            yield '</ol>\n'
+        yield '</div>\n</section>\n'
 
 
 def _report_html(context, missing=missing, environment=environment):
@@ -1075,13 +1166,17 @@ def _report_html(context, missing=missing, environment=environment):
     concat = environment.concat
     
     if 0: yield None
+    l_0_script_digest = resolve('script_digest')
     l_0_view = resolve('view')
-    l_0_place = l_0_logs = missing
+    l_0_style = resolve('style')
+    l_0_script = resolve('script')
+    l_0_place = l_0_logs = l_0_steps = l_0_warnings = l_0_telling = missing
     t_1 = environment.filters['length']
     t_2 = environment.filters['list']
     t_3 = environment.filters['number']
     t_4 = environment.filters['rejectattr']
-    t_5 = environment.filters['short']
+    t_5 = environment.filters['selectattr']
+    t_6 = environment.filters['short']
     pass
     included_template = environment.get_template('parts.html.j2', 'report.html.j2')._get_default_module(context)
     l_0_place = getattr(included_template, 'place', missing)
@@ -1089,17 +1184,14 @@ def _report_html(context, missing=missing, environment=environment):
         l_0_place = undefined(f"the template {included_template.__name__!r} (imported on line 1 in 'report.html.j2') does not export the requested name 'place'", name='place')
     context.vars['place'] = l_0_place
     context.exported_vars.discard('place')
-    yield '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src \'unsafe-inline\'; img-src data:; base-uri \'none\'; form-action \'none\'">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">\n<meta name="robots" content="noindex">\n<title>'
+    yield '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src \'unsafe-inline\'; script-src \''
+    yield escape(environment.finalize((undefined(name='script_digest') if l_0_script_digest is missing else l_0_script_digest)))
+    yield '\'; img-src data:; base-uri \'none\'; form-action \'none\'">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">\n<meta name="robots" content="noindex">\n<title>'
     yield escape(environment.finalize(environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'verdict'), 'category')))
     yield ': '
-    yield escape(environment.finalize(t_5(environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'verdict'), 'headline'), 120)))
+    yield escape(environment.finalize(t_6(environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'verdict'), 'headline'), 120)))
     yield '</title>\n<style>\n'
-    template = environment.get_template('style.css', 'report.html.j2')
-    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place}))
-    try:
-        for event in gen:
-            yield event
-    finally: gen.close()
+    yield escape(environment.finalize((undefined(name='style') if l_0_style is missing else l_0_style)))
     yield '</style>\n</head>\n<body class="family-'
     yield escape(environment.finalize(environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'verdict'), 'family')))
     yield '">\n<a class="skip" href="#verdict">Skip to the verdict</a>\n<header class="masthead">\n<p class="name">nccl-logscan</p>\n<p class="inputs">\n'
@@ -1110,7 +1202,7 @@ def _report_html(context, missing=missing, environment=environment):
         _loop_vars = {}
         pass
         yield '<span>'
-        yield escape(environment.finalize(t_5(environment.getattr(l_1_input, 'name'), 90)))
+        yield escape(environment.finalize(t_6(environment.getattr(l_1_input, 'name'), 90)))
         yield '</span>'
     l_1_input = missing
     if (t_1((undefined(name='logs') if l_0_logs is missing else l_0_logs)) > 3):
@@ -1120,7 +1212,7 @@ def _report_html(context, missing=missing, environment=environment):
         yield ' more</span>'
     yield '</p>\n</header>\n<main>\n'
     template = environment.get_template('verdict.html.j2', 'report.html.j2')
-    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place}))
+    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place, 'steps': l_0_steps, 'telling': l_0_telling, 'warnings': l_0_warnings}))
     try:
         for event in gen:
             yield event
@@ -1138,51 +1230,63 @@ def _report_html(context, missing=missing, environment=environment):
     if environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'timeline'):
         pass
         yield '<li><a href="#timeline">Timeline</a></li>'
-    if environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'remediation'):
+    l_0_steps = t_2(context.eval_ctx, t_4(context, environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'remediation'), 'effect', 'equalto', 'inspect'))
+    context.vars['steps'] = l_0_steps
+    context.exported_vars.add('steps')
+    l_0_warnings = t_2(context.eval_ctx, t_5(context, environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'remediation'), 'do_not'))
+    context.vars['warnings'] = l_0_warnings
+    context.exported_vars.add('warnings')
+    l_0_telling = t_2(context.eval_ctx, t_5(context, t_4(context, environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'remediation'), 'do_not'), 'effect', 'equalto', 'inspect'))
+    context.vars['telling'] = l_0_telling
+    context.exported_vars.add('telling')
+    if ((((undefined(name='steps') if l_0_steps is missing else l_0_steps) or (undefined(name='warnings') if l_0_warnings is missing else l_0_warnings)) or environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'alternatives')) or (environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'verdict'), 'rule') in environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'rules'))):
         pass
         yield '<li><a href="#remedy">What to do</a></li>'
+    if (environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'verdict'), 'unknowns') or (undefined(name='telling') if l_0_telling is missing else l_0_telling)):
+        pass
+        yield '<li><a href="#unknown">What is not known</a></li>'
     if environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'config'), 'lint'):
         pass
         yield '<li><a href="#settings">Settings</a></li>'
     yield '<li><a href="#job">The job</a></li>\n<li><a href="#findings">All findings</a></li>\n<li><a href="#coverage">What was read</a></li>\n</ul>\n</nav>\n'
     template = environment.get_template('evidence.html.j2', 'report.html.j2')
-    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place}))
+    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place, 'steps': l_0_steps, 'telling': l_0_telling, 'warnings': l_0_warnings}))
     try:
         for event in gen:
             yield event
     finally: gen.close()
     template = environment.get_template('ranks.html.j2', 'report.html.j2')
-    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place}))
+    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place, 'steps': l_0_steps, 'telling': l_0_telling, 'warnings': l_0_warnings}))
     try:
         for event in gen:
             yield event
     finally: gen.close()
     template = environment.get_template('course.html.j2', 'report.html.j2')
-    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place}))
+    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place, 'steps': l_0_steps, 'telling': l_0_telling, 'warnings': l_0_warnings}))
     try:
         for event in gen:
             yield event
     finally: gen.close()
     template = environment.get_template('remedy.html.j2', 'report.html.j2')
-    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place}))
+    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place, 'steps': l_0_steps, 'telling': l_0_telling, 'warnings': l_0_warnings}))
     try:
         for event in gen:
             yield event
     finally: gen.close()
     template = environment.get_template('settings.html.j2', 'report.html.j2')
-    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place}))
+    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place, 'steps': l_0_steps, 'telling': l_0_telling, 'warnings': l_0_warnings}))
     try:
         for event in gen:
             yield event
     finally: gen.close()
     template = environment.get_template('job.html.j2', 'report.html.j2')
-    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place}))
+    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place, 'steps': l_0_steps, 'telling': l_0_telling, 'warnings': l_0_warnings}))
     try:
         for event in gen:
             yield event
     finally: gen.close()
     template = environment.get_template('record.html.j2', 'report.html.j2')
-    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place}))
+    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place, 'steps': l_0_steps, 'telling': l_0_telling, 'warnings': l_0_warnings}))
     try:
         for event in gen:
             yield event
@@ -1201,7 +1305,9 @@ def _report_html(context, missing=missing, environment=environment):
         yield ' · model <code>'
         yield escape(environment.finalize(environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'tool'), 'model_digest')[:12]))
         yield '</code>'
-    yield '</p>\n<p>Made offline from the log alone. Well-known forms of secrets were replaced by <code>[redacted]</code>; read it through before you forward it.</p>\n</footer>\n</body>\n</html>'
+    yield '</p>\n<p>Made offline from the log alone. Well-known forms of secrets were replaced by <code>[redacted]</code>; read it through before you forward it.</p>\n</footer>\n<p class="visually-hidden" id="told" role="status"></p>\n<script>'
+    yield escape(environment.finalize((undefined(name='script') if l_0_script is missing else l_0_script)))
+    yield '</script>\n</body>\n</html>'
 
 
 def _settings_html(context, missing=missing, environment=environment):
@@ -1211,22 +1317,24 @@ def _settings_html(context, missing=missing, environment=environment):
     
     if 0: yield None
     l_0_view = resolve('view')
-    l_0_diff = l_0_place = missing
-    t_1 = environment.filters['lines']
-    t_2 = environment.filters['link']
-    t_3 = environment.filters['number']
-    t_4 = environment.filters['sentence']
-    t_5 = environment.filters['short']
+    l_0_applied_diff = l_0_command = l_0_place = missing
+    t_1 = environment.filters['link']
+    t_2 = environment.filters['number']
+    t_3 = environment.filters['sentence']
+    t_4 = environment.filters['short']
     pass
     included_template = environment.get_template('parts.html.j2', 'settings.html.j2')._get_default_module(context)
-    l_0_diff = getattr(included_template, 'diff', missing)
-    if l_0_diff is missing:
-        l_0_diff = undefined(f"the template {included_template.__name__!r} (imported on line 1 in 'settings.html.j2') does not export the requested name 'diff'", name='diff')
+    l_0_applied_diff = getattr(included_template, 'applied_diff', missing)
+    if l_0_applied_diff is missing:
+        l_0_applied_diff = undefined(f"the template {included_template.__name__!r} (imported on line 1 in 'settings.html.j2') does not export the requested name 'applied_diff'", name='applied_diff')
+    l_0_command = getattr(included_template, 'command', missing)
+    if l_0_command is missing:
+        l_0_command = undefined(f"the template {included_template.__name__!r} (imported on line 1 in 'settings.html.j2') does not export the requested name 'command'", name='command')
     l_0_place = getattr(included_template, 'place', missing)
     if l_0_place is missing:
         l_0_place = undefined(f"the template {included_template.__name__!r} (imported on line 1 in 'settings.html.j2') does not export the requested name 'place'", name='place')
-    context.vars.update({'diff': l_0_diff, 'place': l_0_place})
-    context.exported_vars.difference_update(('diff', 'place'))
+    context.vars.update({'applied_diff': l_0_applied_diff, 'command': l_0_command, 'place': l_0_place})
+    context.exported_vars.difference_update(('applied_diff', 'command', 'place'))
     if environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'config'), 'lint'):
         pass
         yield '<section id="settings" aria-labelledby="settings-title">\n<h2 id="settings-title">Settings</h2>\n<p class="prose">What is wrong, or does nothing, in the configuration files and among the variables that the log shows.</p>\n<ul class="steps settings">\n'
@@ -1238,18 +1346,15 @@ def _settings_html(context, missing=missing, environment=environment):
             if environment.getattr(l_1_entry, 'value'):
                 pass
                 yield '='
-                yield escape(environment.finalize(t_5(environment.getattr(l_1_entry, 'value'), 200)))
+                yield escape(environment.finalize(t_4(environment.getattr(l_1_entry, 'value'), 200)))
             yield '</code> '
-            yield escape(environment.finalize(t_4(environment.getattr(l_1_entry, 'problem'))))
+            yield escape(environment.finalize(t_3(environment.getattr(l_1_entry, 'problem'))))
             yield '</p>\n<p>'
-            yield escape(environment.finalize(t_4(environment.getattr(l_1_entry, 'advice'))))
+            yield escape(environment.finalize(t_3(environment.getattr(l_1_entry, 'advice'))))
             yield '</p>\n'
-            if environment.getattr(l_1_entry, 'command'):
-                pass
-                yield '<pre class="command" tabindex="0"><code>'
-                yield escape(environment.finalize(t_1(environment.getattr(l_1_entry, 'command'))))
-                yield '</code></pre>'
-            yield escape(environment.finalize(context.call((undefined(name='diff') if l_0_diff is missing else l_0_diff), environment.getattr(l_1_entry, 'diff'), _loop_vars=_loop_vars)))
+            yield escape(environment.finalize(context.call((undefined(name='command') if l_0_command is missing else l_0_command), environment.getattr(l_1_entry, 'command'), _loop_vars=_loop_vars)))
+            yield '\n'
+            yield escape(environment.finalize(context.call((undefined(name='applied_diff') if l_0_applied_diff is missing else l_0_applied_diff), environment.getattr(l_1_entry, 'diff'), _loop_vars=_loop_vars)))
             yield '\n<p class="quiet"><span>'
             yield escape(environment.finalize(environment.getitem({'error': 'Error', 'warning': 'Warning', 'note': 'Note'}, environment.getattr(l_1_entry, 'severity'))))
             yield '</span> <span>'
@@ -1258,7 +1363,7 @@ def _settings_html(context, missing=missing, environment=environment):
             if environment.getattr(l_1_entry, 'source'):
                 pass
                 yield '<span class="source">'
-                yield escape(environment.finalize(t_2(environment.getattr(l_1_entry, 'source'))))
+                yield escape(environment.finalize(t_1(environment.getattr(l_1_entry, 'source'))))
                 yield '</span>'
             yield '</p>\n</li>\n'
         l_1_entry = missing
@@ -1266,19 +1371,9 @@ def _settings_html(context, missing=missing, environment=environment):
         if environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'omitted'), 'lint'):
             pass
             yield '<p class="quiet">'
-            yield escape(environment.finalize(t_3(environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'omitted'), 'lint'))))
+            yield escape(environment.finalize(t_2(environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'omitted'), 'lint'))))
             yield ' more are left out.</p>'
         yield '</section>\n'
-
-
-def _style_css(context, missing=missing, environment=environment):
-    resolve = context.resolve_or_missing
-    undefined = environment.undefined
-    concat = environment.concat
-    
-    if 0: yield None
-    pass
-    yield ':root {\n  color-scheme: light dark;\n  --page: #fbfbf9; --card: #ffffff; --ink: #1b1e24; --quiet: #575d69; --rule: #dcdde0; --well: #f3f3f0;\n  --accent: #555b66; --tint: #eceef1;\n  --sans: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;\n  --mono: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace;\n}\n.family-timeout { --accent: #7d5200; --tint: #fbf0d9; }\n.family-network { --accent: #1a56b0; --tint: #e6eefb; }\n.family-precision { --accent: #7336ad; --tint: #f2e9fa; }\n.family-heterogeneous { --accent: #00666e; --tint: #e0f3f4; }\n.family-memory { --accent: #b0231b; --tint: #fce9e7; }\n.family-hardware { --accent: #a12a56; --tint: #fbe8ef; }\n.family-environment { --accent: #386319; --tint: #ebf4e3; }\n.family-process { --accent: #96350f; --tint: #fbebe4; }\n.family-none { --accent: #1a6a40; --tint: #e3f4ea; }\n.family-unknown { --accent: #4b5160; --tint: #eceef2; }\n@media (prefers-color-scheme: dark) {\n  :root { --page: #13151a; --card: #1a1d23; --ink: #e7e8ea; --quiet: #a3a9b5; --rule: #343841; --well: #20242b; }\n  .family-timeout { --accent: #edb856; --tint: #3a2d12; }\n  .family-network { --accent: #8db5ff; --tint: #1b2c4b; }\n  .family-precision { --accent: #cfa8f6; --tint: #35234a; }\n  .family-heterogeneous { --accent: #66cfd6; --tint: #11383b; }\n  .family-memory { --accent: #ff9f96; --tint: #4a201d; }\n  .family-hardware { --accent: #ff9fbe; --tint: #48202f; }\n  .family-environment { --accent: #a5d283; --tint: #27371a; }\n  .family-process { --accent: #ffb08a; --tint: #46281a; }\n  .family-none { --accent: #80d6a6; --tint: #173626; }\n  .family-unknown { --accent: #b9c0cd; --tint: #2b303a; }\n}\n*, *::before, *::after { box-sizing: border-box; }\nhtml { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }\nbody { margin: 0; background: var(--page); color: var(--ink); font: 1rem/1.55 var(--sans); overflow-wrap: anywhere; }\nmain, .masthead, footer { max-width: 72rem; margin: 0 auto; padding: 0 clamp(1rem, 4vw, 2.5rem); }\nh1, h2, h3, p, ul, ol, dl, dd, figure, pre { margin: 0; }\nh1 { font-size: clamp(1.4rem, 1.1rem + 1.2vw, 1.9rem); line-height: 1.22; letter-spacing: -0.015em; font-weight: 650; text-wrap: balance; }\nh2 { font-size: 1.25rem; line-height: 1.3; letter-spacing: -0.01em; font-weight: 650; margin-bottom: 1rem; }\nh3 { font-size: 1rem; font-weight: 650; margin: 1.75rem 0 0.5rem; }\nul, ol { padding-left: 1.35rem; }\nli + li { margin-top: 0.35rem; }\na { color: var(--accent); text-underline-offset: 0.15em; }\ncode, pre, .log { font-family: var(--mono); font-size: 0.8125rem; }\n:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; border-radius: 2px; }\n.visually-hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }\n.skip { position: absolute; left: -100vw; top: 0; padding: 0.5rem 1rem; background: var(--card); z-index: 1; }\n.skip:focus { left: 0; }\n.whole { white-space: nowrap; }\n.quiet { color: var(--quiet); font-size: 0.875rem; }\n.quiet > span + span::before, .quiet > span + code::before { content: "·"; margin: 0 0.4em; color: var(--quiet); }\n\n.masthead { display: flex; flex-wrap: wrap; gap: 0.25rem 1.5rem; justify-content: space-between; padding-top: 1.1rem; padding-bottom: 1.1rem; font-size: 0.875rem; }\n.masthead .name { font-weight: 650; letter-spacing: 0.01em; }\n.masthead .inputs { color: var(--quiet); font-family: var(--mono); font-size: 0.8125rem; }\n.masthead .inputs span + span { margin-left: 1em; }\n\n#verdict { display: grid; grid-template-columns: minmax(0, 1fr); background: var(--card); border: 1px solid var(--rule); border-top: 4px solid var(--accent); border-radius: 6px; }\n#verdict > div { padding: clamp(1.1rem, 3vw, 2rem); }\n#verdict .next { border-top: 1px solid var(--rule); }\n#verdict h2 { font-size: 0.8125rem; letter-spacing: 0.04em; text-transform: uppercase; color: var(--quiet); margin-bottom: 0.5rem; }\n#verdict h3 { font-size: 0.8125rem; letter-spacing: 0.04em; text-transform: uppercase; color: var(--quiet); margin: 1.5rem 0 0.5rem; }\n.eyebrow { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0.25rem 0.75rem; margin-bottom: 0.6rem; color: var(--accent); font-size: 0.9375rem; }\n.eyebrow strong { text-transform: uppercase; letter-spacing: 0.05em; font-size: 0.8125rem; }\n.where { display: flex; flex-wrap: wrap; gap: 0.75rem 2rem; margin: 1.4rem 0 0; }\n.where dt { font-size: 0.8125rem; color: var(--quiet); }\n.where dd { font-size: 1.125rem; font-weight: 600; font-variant-numeric: tabular-nums; max-width: 20rem; }\n.sure { margin: 1.4rem 0 1.6rem; font-size: 0.9375rem; }\n.sure strong { font-size: 1.125rem; margin-right: 0.35em; font-variant-numeric: tabular-nums; }\n.meter { height: 6px; margin-top: 0.5rem; border-radius: 3px; background: var(--well); border: 1px solid var(--rule); overflow: hidden; }\n.meter span { display: block; height: 100%; background: var(--accent); }\n.reasons { padding-left: 1.1rem; }\n.next ol { padding-left: 1.3rem; }\n.next li { padding-left: 0.1rem; }\n.next li + li { margin-top: 0.9rem; }\n.next > ol + p { margin-top: 0.9rem; }\n.action { font-size: 1.125rem; font-weight: 600; margin-bottom: 0.9rem; }\n.diff { padding: 0.55rem 0.75rem; background: var(--well); border: 1px solid var(--rule); border-radius: 4px; overflow-x: auto; white-space: pre; overflow-wrap: normal; }\n.diff ins, .diff del { text-decoration: none; display: inline; }\n.diff ins { font-weight: 650; color: var(--accent); }\n.diff del { color: var(--quiet); }\n.command { margin-top: 0.5rem; padding: 0.55rem 0.75rem; background: var(--well); border: 1px solid var(--rule); border-radius: 4px; overflow-x: auto; white-space: pre; overflow-wrap: normal; }\n\nnav { margin: 1.25rem 0 0; font-size: 0.9375rem; }\nnav ul { display: flex; flex-wrap: wrap; gap: 0.25rem 1.35rem; list-style: none; padding: 0; }\nnav li + li { margin: 0; }\nsection + section, nav + section { margin-top: 3rem; }\nsection { scroll-margin-top: 1rem; }\n\n.evidence { border: 1px solid var(--rule); border-radius: 6px; background: var(--card); overflow: hidden; }\n.evidence + .evidence { margin-top: 1rem; }\n.evidence figcaption { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0.2rem 0.9rem; padding: 0.5rem 0.9rem; border-bottom: 1px solid var(--rule); color: var(--quiet); font-size: 0.875rem; }\n.evidence pre { padding: 0.6rem 0; white-space: pre-wrap; line-height: 1.5; max-height: 32rem; overflow-y: auto; }\n.evidence pre code { display: block; }\n.evidence pre span { display: block; padding: 0.05rem 0.9rem; border-left: 3px solid transparent; }\n.evidence .around { color: var(--quiet); }\n.evidence .cited { border-left-color: var(--accent); background: var(--well); color: var(--ink); }\n.evidence details { padding: 0 0.9rem 0.6rem; margin: 0; }\n.tag { font-weight: 600; color: var(--ink); }\n.role-cause .tag { color: var(--accent); }\nmark { background: var(--tint); color: inherit; font-weight: 600; border-bottom: 2px solid var(--accent); padding: 0.05em 0; }\n.place { color: var(--ink); }\n\n.cascade { padding-left: 1.35rem; }\n.cascade li + li { margin-top: 0.9rem; }\n.cascade .title, .steps .title { font-weight: 600; }\n\n.scroll { overflow-x: auto; }\nsvg { display: block; min-width: 56rem; width: 100%; height: auto; font: 12px var(--sans); }\nsvg text { fill: var(--quiet); }\nsvg .lane line { stroke: var(--rule); }\ntr.culprit td { font-weight: 650; }\nsvg .culprit text { fill: var(--accent); font-weight: 650; }\nsvg .culprit line { stroke: var(--accent); }\nsvg .since { stroke: var(--accent); stroke-dasharray: 3 4; }\nsvg .tick line { stroke: var(--quiet); }\nsvg .course { fill: var(--page); stroke: var(--quiet); stroke-width: 1.5; }\nsvg .finding { fill: var(--quiet); }\nsvg .followed { fill: var(--ink); }\nsvg .cause { fill: var(--accent); stroke: var(--page); stroke-width: 1.5; }\n.legend { margin-top: 0.5rem; font-size: 0.875rem; color: var(--quiet); }\n.legend .key { margin-left: 0.9em; }\n.legend .key:first-child { margin-left: 0; }\n.key.cause { color: var(--accent); }\n.key.followed { color: var(--ink); }\n\n.prose { max-width: 44rem; }\n.prose p + p { margin-top: 0.6rem; }\n.steps { margin-top: 1.25rem; display: grid; grid-template-columns: minmax(0, 1fr); gap: 1.4rem; }\n.steps li { margin: 0; padding-left: 0.25rem; max-width: 52rem; }\n.steps li > * + * { margin-top: 0.4rem; }\n.steps .setting .from code { color: var(--quiet); text-decoration: line-through; }\n.steps .setting .to { font-weight: 700; color: var(--accent); }\n.warnings { margin-top: 0.5rem; list-style: "✕  "; }\n.warnings li::marker { color: var(--accent); }\n\n.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 15rem), 1fr)); gap: 0.9rem 2rem; }\n.facts dt { font-size: 0.8125rem; color: var(--quiet); }\n.facts dd { font-variant-numeric: tabular-nums; }\n.names span { margin-right: 0.75em; }\n\ndetails { margin-top: 1rem; }\nsummary { cursor: pointer; font-weight: 600; padding: 0.25rem 0; width: fit-content; }\ndetails > :not(summary) { margin-top: 0.5rem; }\ntable { border-collapse: collapse; width: 100%; min-width: 36rem; font-size: 0.875rem; }\ncaption { text-align: left; color: var(--quiet); padding-bottom: 0.4rem; }\nth { text-align: left; font-weight: 600; white-space: nowrap; color: var(--quiet); border-bottom: 1px solid var(--rule); }\nth, td { padding: 0.45rem 1rem 0.45rem 0; vertical-align: top; }\ntd { border-bottom: 1px solid var(--rule); overflow-wrap: break-word; }\ntd p + p { margin-top: 0.15rem; }\ntd.log, td .log { color: var(--quiet); min-width: 16rem; overflow-wrap: anywhere; }\ntd.ranks { min-width: 7rem; }\n.count, .time { font-variant-numeric: tabular-nums; white-space: nowrap; }\nfooter::before { content: ""; display: block; border-top: 1px solid var(--rule); margin-bottom: 1.25rem; }\nfooter { margin-top: 3.5rem; padding-bottom: 2.5rem; color: var(--quiet); font-size: 0.8125rem; }\n\n@media (min-width: 60rem) {\n  #verdict { grid-template-columns: minmax(0, 1.5fr) minmax(0, 1fr); }\n  #verdict .next { border-top: 0; border-left: 1px solid var(--rule); }\n}\n@media (min-width: 110rem) { main, .masthead, footer { max-width: 88rem; } }\n@media print {\n  :root { --page: #ffffff; --card: #ffffff; --ink: #000000; --quiet: #444444; --rule: #bbbbbb; --well: #f4f4f4; }\n  body { font-size: 10pt; }\n  nav, .skip { display: none; }\n  #verdict { grid-template-columns: minmax(0, 1fr); }\n  #verdict .next { border-left: 0; border-top: 1px solid var(--rule); }\n  .evidence, .steps li, .cascade li, tr { break-inside: avoid; }\n  .evidence pre { max-height: none; }\n  .command { white-space: pre-wrap; }\n  h2, h3 { break-after: avoid; }\n  svg { min-width: 0; }\n}'
 
 
 def _verdict_html(context, missing=missing, environment=environment):
@@ -1291,15 +1386,15 @@ def _verdict_html(context, missing=missing, environment=environment):
     l_0_state = resolve('state')
     l_0_sureness = resolve('sureness')
     l_0_action = resolve('action')
-    l_0_change = l_0_fact = l_0_place = l_0_verdict = l_0_culprit = l_0_steps = missing
+    l_0_change = l_0_command = l_0_fact = l_0_place = l_0_verdict = l_0_culprit = l_0_steps = l_0_warnings = l_0_telling = missing
     t_1 = environment.filters['default']
     t_2 = environment.filters['int']
     t_3 = environment.filters['length']
-    t_4 = environment.filters['lines']
-    t_5 = environment.filters['list']
-    t_6 = environment.filters['reject']
-    t_7 = environment.filters['rejectattr']
-    t_8 = environment.filters['round']
+    t_4 = environment.filters['list']
+    t_5 = environment.filters['reject']
+    t_6 = environment.filters['rejectattr']
+    t_7 = environment.filters['round']
+    t_8 = environment.filters['selectattr']
     t_9 = environment.filters['short']
     t_10 = environment.filters['whole']
     pass
@@ -1307,23 +1402,32 @@ def _verdict_html(context, missing=missing, environment=environment):
     l_0_change = getattr(included_template, 'change', missing)
     if l_0_change is missing:
         l_0_change = undefined(f"the template {included_template.__name__!r} (imported on line 1 in 'verdict.html.j2') does not export the requested name 'change'", name='change')
+    l_0_command = getattr(included_template, 'command', missing)
+    if l_0_command is missing:
+        l_0_command = undefined(f"the template {included_template.__name__!r} (imported on line 1 in 'verdict.html.j2') does not export the requested name 'command'", name='command')
     l_0_fact = getattr(included_template, 'fact', missing)
     if l_0_fact is missing:
         l_0_fact = undefined(f"the template {included_template.__name__!r} (imported on line 1 in 'verdict.html.j2') does not export the requested name 'fact'", name='fact')
     l_0_place = getattr(included_template, 'place', missing)
     if l_0_place is missing:
         l_0_place = undefined(f"the template {included_template.__name__!r} (imported on line 1 in 'verdict.html.j2') does not export the requested name 'place'", name='place')
-    context.vars.update({'change': l_0_change, 'fact': l_0_fact, 'place': l_0_place})
-    context.exported_vars.difference_update(('change', 'fact', 'place'))
+    context.vars.update({'change': l_0_change, 'command': l_0_command, 'fact': l_0_fact, 'place': l_0_place})
+    context.exported_vars.difference_update(('change', 'command', 'fact', 'place'))
     l_0_verdict = environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'verdict')
     context.vars['verdict'] = l_0_verdict
     context.exported_vars.add('verdict')
     l_0_culprit = environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'culprit')
     context.vars['culprit'] = l_0_culprit
     context.exported_vars.add('culprit')
-    l_0_steps = t_5(context.eval_ctx, t_7(context, environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'remediation'), 'do_not'))
+    l_0_steps = t_4(context.eval_ctx, t_6(context, environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'remediation'), 'do_not'))
     context.vars['steps'] = l_0_steps
     context.exported_vars.add('steps')
+    l_0_warnings = t_4(context.eval_ctx, t_8(context, environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'remediation'), 'do_not'))
+    context.vars['warnings'] = l_0_warnings
+    context.exported_vars.add('warnings')
+    l_0_telling = t_4(context.eval_ctx, t_8(context, (undefined(name='steps') if l_0_steps is missing else l_0_steps), 'effect', 'equalto', 'inspect'))
+    context.vars['telling'] = l_0_telling
+    context.exported_vars.add('telling')
     yield '<section id="verdict" aria-labelledby="headline">\n<div class="what">\n<p class="eyebrow"><strong>'
     yield escape(environment.finalize((undefined(name='state') if l_0_state is missing else l_0_state)))
     yield '</strong>'
@@ -1337,7 +1441,7 @@ def _verdict_html(context, missing=missing, environment=environment):
     yield '</p>\n<h1 id="headline">'
     yield escape(environment.finalize(t_10(t_9(environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'headline'), 300))))
     yield '</h1>\n'
-    if t_5(context.eval_ctx, t_6(context, context.call(environment.getattr((undefined(name='culprit') if l_0_culprit is missing else l_0_culprit), 'values')), 'none')):
+    if t_4(context.eval_ctx, t_5(context, context.call(environment.getattr((undefined(name='culprit') if l_0_culprit is missing else l_0_culprit), 'values')), 'none')):
         pass
         yield '<dl class="where" aria-label="Where it began">\n'
         yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'Rank', environment.getattr((undefined(name='culprit') if l_0_culprit is missing else l_0_culprit), 'rank'))))
@@ -1357,23 +1461,12 @@ def _verdict_html(context, missing=missing, environment=environment):
     if (environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'category') != 'unknown'):
         pass
         yield '<div class="sure">\n<p><strong>'
-        yield escape(environment.finalize(t_2(t_8((100 * environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'confidence'))))))
+        yield escape(environment.finalize(t_2(t_7((100 * environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'confidence'))))))
         yield ' %</strong> '
         yield escape(environment.finalize((undefined(name='sureness') if l_0_sureness is missing else l_0_sureness)))
         yield '</p>\n<div class="meter" aria-hidden="true"><span style="width: '
-        yield escape(environment.finalize(t_2(t_8((100 * environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'confidence'))))))
+        yield escape(environment.finalize(t_2(t_7((100 * environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'confidence'))))))
         yield '%"></span></div>\n</div>\n'
-    if environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'reasons'):
-        pass
-        yield '<h2>Why</h2>\n<ul class="reasons">\n'
-        for l_1_reason in environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'reasons'):
-            _loop_vars = {}
-            pass
-            yield '<li>'
-            yield escape(environment.finalize(t_10(t_9(l_1_reason, 600))))
-            yield '</li>\n'
-        l_1_reason = missing
-        yield '</ul>\n'
     yield '</div>\n<div class="next">\n<h2>'
     yield escape(environment.finalize(('What to do' if (environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'category') != 'none') else 'What this means')))
     yield '</h2>\n<p class="action">'
@@ -1390,34 +1483,62 @@ def _verdict_html(context, missing=missing, environment=environment):
             yield '\n'
             yield escape(environment.finalize(context.call((undefined(name='change') if l_0_change is missing else l_0_change), l_1_step, _loop_vars=_loop_vars)))
             yield '\n'
-            if environment.getattr(l_1_step, 'command'):
-                pass
-                yield '<pre class="command" tabindex="0"><code>'
-                yield escape(environment.finalize(t_4(environment.getattr(l_1_step, 'command'))))
-                yield '</code></pre>'
-            yield '</li>\n'
+            yield escape(environment.finalize(context.call((undefined(name='command') if l_0_command is missing else l_0_command), environment.getattr(l_1_step, 'command'), _loop_vars=_loop_vars)))
+            yield '\n</li>\n'
         l_1_step = missing
         yield '</ol>\n'
-        if (t_3(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'remediation')) > 3):
+        if ((t_3(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'remediation')) > 3) or t_4(context.eval_ctx, t_8(context, (undefined(name='steps') if l_0_steps is missing else l_0_steps), 'diff'))):
             pass
-            yield '<p><a href="#remedy">All '
+            yield '<p><a href="#'
+            yield escape(environment.finalize(('remedy' if ((t_3((undefined(name='steps') if l_0_steps is missing else l_0_steps)) > t_3((undefined(name='telling') if l_0_telling is missing else l_0_telling))) or (undefined(name='warnings') if l_0_warnings is missing else l_0_warnings)) else 'unknown')))
+            yield '">All '
             yield escape(environment.finalize(t_3(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'remediation'))))
-            yield ' pieces of advice</a></p>'
+            yield ' pieces of advice, with reasons, risks and changes</a></p>'
     elif ((environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'category') == 'none') and environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'findings')):
         pass
         yield '<p>Lines that look like errors and are harmless stand under <a href="#findings">all findings</a>.</p>\n'
-    if environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'unknowns'):
+    if (undefined(name='warnings') if l_0_warnings is missing else l_0_warnings):
         pass
-        yield '<h3>What is unknown</h3>\n<ul>\n'
-        for l_1_unknown in environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'unknowns'):
+        yield '<h3>What not to do</h3>\n<ul class="warnings">\n'
+        for l_1_step in (undefined(name='warnings') if l_0_warnings is missing else l_0_warnings)[:3]:
             _loop_vars = {}
             pass
             yield '<li>'
-            yield escape(environment.finalize(t_10(t_9(l_1_unknown, 600))))
+            yield escape(environment.finalize(t_10(t_9(environment.getattr(l_1_step, 'title'), 300))))
             yield '</li>\n'
-        l_1_unknown = missing
+        l_1_step = missing
         yield '</ul>\n'
-    yield '</div>\n</section>'
+    yield '</div>\n'
+    if (environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'reasons') or environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'unknowns')):
+        pass
+        yield '<div class="why">\n'
+        if environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'reasons'):
+            pass
+            yield '<h2>Why</h2>\n<ul class="reasons">\n'
+            for l_1_reason in environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'reasons'):
+                _loop_vars = {}
+                pass
+                yield '<li>'
+                yield escape(environment.finalize(t_10(t_9(l_1_reason, 600))))
+                yield '</li>\n'
+            l_1_reason = missing
+            yield '</ul>\n'
+        if environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'unknowns'):
+            pass
+            yield '<h2>What is not known</h2>\n<ul class="reasons">\n'
+            for l_1_unknown in environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'unknowns'):
+                _loop_vars = {}
+                pass
+                yield '<li>'
+                yield escape(environment.finalize(t_10(t_9(l_1_unknown, 600))))
+                yield '</li>\n'
+            l_1_unknown = missing
+            yield '</ul>\n'
+            if (undefined(name='telling') if l_0_telling is missing else l_0_telling):
+                pass
+                yield '<p><a href="#unknown">What would tell</a></p>'
+        yield '</div>\n'
+    yield '</section>'
 
 
 TEMPLATES = {
@@ -1430,6 +1551,9 @@ TEMPLATES = {
     'remedy.html.j2': _remedy_html,
     'report.html.j2': _report_html,
     'settings.html.j2': _settings_html,
-    'style.css': _style_css,
     'verdict.html.j2': _verdict_html,
 }
+
+STYLE = ':root {\n  color-scheme: light dark;\n  --page: #fbfbf9; --card: #ffffff; --ink: #1b1e24; --quiet: #575d69; --rule: #dcdde0; --well: #f3f3f0;\n  --accent: #555b66; --tint: #eceef1;\n  --sans: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;\n  --mono: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace;\n}\n.family-timeout { --accent: #7d5200; --tint: #fbf0d9; }\n.family-network { --accent: #1a56b0; --tint: #e6eefb; }\n.family-precision { --accent: #7336ad; --tint: #f2e9fa; }\n.family-heterogeneous { --accent: #00666e; --tint: #e0f3f4; }\n.family-memory { --accent: #b0231b; --tint: #fce9e7; }\n.family-hardware { --accent: #a12a56; --tint: #fbe8ef; }\n.family-environment { --accent: #386319; --tint: #ebf4e3; }\n.family-process { --accent: #96350f; --tint: #fbebe4; }\n.family-none { --accent: #1a6a40; --tint: #e3f4ea; }\n.family-unknown { --accent: #4b5160; --tint: #eceef2; }\n@media (prefers-color-scheme: dark) {\n  :root { --page: #13151a; --card: #1a1d23; --ink: #e7e8ea; --quiet: #a3a9b5; --rule: #343841; --well: #20242b; }\n  .family-timeout { --accent: #edb856; --tint: #3a2d12; }\n  .family-network { --accent: #8db5ff; --tint: #1b2c4b; }\n  .family-precision { --accent: #cfa8f6; --tint: #35234a; }\n  .family-heterogeneous { --accent: #66cfd6; --tint: #11383b; }\n  .family-memory { --accent: #ff9f96; --tint: #4a201d; }\n  .family-hardware { --accent: #ff9fbe; --tint: #48202f; }\n  .family-environment { --accent: #a5d283; --tint: #27371a; }\n  .family-process { --accent: #ffb08a; --tint: #46281a; }\n  .family-none { --accent: #80d6a6; --tint: #173626; }\n  .family-unknown { --accent: #b9c0cd; --tint: #2b303a; }\n}\n*, *::before, *::after { box-sizing: border-box; }\nhtml { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }\nbody { margin: 0; background: var(--page); color: var(--ink); font: 1rem/1.55 var(--sans); overflow-wrap: anywhere; }\nmain, .masthead, footer { max-width: 72rem; margin: 0 auto; padding: 0 clamp(1rem, 4vw, 2.5rem); }\nh1, h2, h3, p, ul, ol, dl, dd, figure, pre { margin: 0; }\nh1 { font-size: clamp(1.4rem, 1.1rem + 1.2vw, 1.9rem); line-height: 1.22; letter-spacing: -0.015em; font-weight: 650; text-wrap: balance; }\nh2 { font-size: 1.25rem; line-height: 1.3; letter-spacing: -0.01em; font-weight: 650; margin-bottom: 1rem; }\nh3 { font-size: 1rem; font-weight: 650; margin: 1.75rem 0 0.5rem; }\nul, ol { padding-left: 1.35rem; }\nli + li { margin-top: 0.35rem; }\na { color: var(--accent); text-underline-offset: 0.15em; }\ncode, pre, .log { font-family: var(--mono); font-size: 0.8125rem; }\n:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; border-radius: 2px; }\n.visually-hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }\n.skip { position: absolute; left: -100vw; top: 0; padding: 0.5rem 1rem; background: var(--card); z-index: 1; }\n.skip:focus { left: 0; }\n.whole { white-space: nowrap; }\n.quiet { color: var(--quiet); font-size: 0.875rem; }\n.quiet > span + span::before, .quiet > span + code::before { content: "·"; margin: 0 0.4em; color: var(--quiet); }\n\n.masthead { display: flex; flex-wrap: wrap; gap: 0.25rem 1.5rem; justify-content: space-between; padding-top: 1.1rem; padding-bottom: 1.1rem; font-size: 0.875rem; }\n.masthead .name { font-weight: 650; letter-spacing: 0.01em; }\n.masthead .inputs { color: var(--quiet); font-family: var(--mono); font-size: 0.8125rem; }\n.masthead .inputs span + span { margin-left: 1em; }\n\n#verdict { display: grid; grid-template-columns: minmax(0, 1fr); background: var(--card); border: 1px solid var(--rule); border-top: 4px solid var(--accent); border-radius: 6px; }\n#verdict > div { padding: clamp(1.1rem, 3vw, 2rem); }\n#verdict .why { border-top: 1px solid var(--rule); }\n#verdict .why > * + h2 { margin-top: 1.5rem; }\n#verdict .why > ul + p { margin-top: 0.6rem; }\n#verdict .next { border-top: 1px solid var(--rule); }\n#verdict h2 { font-size: 0.8125rem; letter-spacing: 0.04em; text-transform: uppercase; color: var(--quiet); margin-bottom: 0.5rem; }\n#verdict h3 { font-size: 0.8125rem; letter-spacing: 0.04em; text-transform: uppercase; color: var(--quiet); margin: 1.5rem 0 0.5rem; }\n.eyebrow { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0.25rem 0.75rem; margin-bottom: 0.6rem; color: var(--accent); font-size: 0.9375rem; }\n.eyebrow strong { text-transform: uppercase; letter-spacing: 0.05em; font-size: 0.8125rem; }\n.where { display: flex; flex-wrap: wrap; gap: 0.75rem 2rem; margin: 1.4rem 0 0; }\n.where dt { font-size: 0.8125rem; color: var(--quiet); }\n.where dd { font-size: 1.125rem; font-weight: 600; font-variant-numeric: tabular-nums; max-width: 20rem; }\n.sure { margin: 1.4rem 0 0; font-size: 0.9375rem; }\n.sure strong { font-size: 1.125rem; margin-right: 0.35em; font-variant-numeric: tabular-nums; }\n.meter { height: 6px; margin-top: 0.5rem; border-radius: 3px; background: var(--well); border: 1px solid var(--rule); overflow: hidden; }\n.meter span { display: block; height: 100%; background: var(--accent); }\n.reasons { padding-left: 1.1rem; }\n.next ol { padding-left: 1.3rem; }\n.next li { padding-left: 0.1rem; }\n.next li + li { margin-top: 0.9rem; }\n.next .warnings li + li { margin-top: 0.4rem; }\n.next > ol + p { margin-top: 0.9rem; }\n.action { font-size: 1.125rem; font-weight: 600; margin-bottom: 0.9rem; }\n.boxed { display: flex; align-items: flex-start; margin-top: 0.5rem; background: var(--well); border: 1px solid var(--rule); border-radius: 4px; }\n.boxed pre { flex: 1; min-width: 0; padding: 0.55rem 0.75rem; }\n.diff { overflow-x: auto; white-space: pre; overflow-wrap: normal; }\n.command { white-space: pre-wrap; }\n.diff ins, .diff del { text-decoration: none; display: inline; }\n.diff ins { font-weight: 650; color: var(--accent); }\n.diff del { color: var(--quiet); }\n[hidden] { display: none !important; }\n.copy { margin: 0.3rem; padding: 0.2rem 0.6rem; min-height: 1.75rem; border: 1px solid var(--rule); border-radius: 4px; background: var(--card); color: var(--ink); font: 0.8125rem/1.2 var(--sans); white-space: nowrap; cursor: pointer; }\n.copy:hover { border-color: var(--accent); }\n.evidence .copy { margin: 0 0 0 auto; }\n\nnav { margin: 1.25rem 0 0; font-size: 0.9375rem; }\nnav ul { display: flex; flex-wrap: wrap; gap: 0.25rem 1.35rem; list-style: none; padding: 0; }\nnav li + li { margin: 0; }\nsection + section, nav + section { margin-top: 3rem; }\nsection { scroll-margin-top: 1rem; }\n\n.evidence { border: 1px solid var(--rule); border-radius: 6px; background: var(--card); overflow: hidden; }\n.evidence + .evidence { margin-top: 1rem; }\n.evidence figcaption { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0.2rem 0.9rem; padding: 0.5rem 0.9rem; border-bottom: 1px solid var(--rule); color: var(--quiet); font-size: 0.875rem; }\n.evidence pre { padding: 0.6rem 0; white-space: pre-wrap; line-height: 1.5; }\n.evidence pre code { display: block; }\n.evidence pre span { display: block; padding: 0.05rem 0.9rem; border-left: 3px solid transparent; }\n.evidence .around { color: var(--quiet); }\n.evidence .cited { border-left-color: var(--accent); background: var(--well); color: var(--ink); }\n.evidence ~ p { margin-top: 0.75rem; }\n.evidence details { margin: 0; }\n.evidence summary { padding: 0.25rem 0.9rem; font-size: 0.8125rem; font-weight: 400; color: var(--quiet); }\n.evidence details > pre { margin: 0; padding: 0; }\n.evidence details[open] + pre { padding-top: 0; }\n.tag { font-weight: 600; color: var(--ink); }\n.role-cause .tag { color: var(--accent); }\nmark { background: var(--tint); color: inherit; font-weight: 600; border-bottom: 2px solid var(--accent); padding: 0.05em 0; }\n.place { color: var(--ink); }\n\n.cascade { padding-left: 1.35rem; }\n.cascade li + li { margin-top: 0.9rem; }\n.cascade .title, .steps .title { font-weight: 600; }\n\n.scroll { overflow-x: auto; }\nsvg { display: block; min-width: 56rem; width: 100%; height: auto; font: 12px var(--sans); }\nsvg text { fill: var(--quiet); }\nsvg .lane line { stroke: var(--rule); }\ntr.culprit td { font-weight: 650; }\nsvg .culprit text { fill: var(--accent); font-weight: 650; }\nsvg .culprit line { stroke: var(--accent); }\nsvg .since { stroke: var(--accent); stroke-dasharray: 3 4; }\nsvg .tick line { stroke: var(--quiet); }\nsvg .course { fill: var(--page); stroke: var(--quiet); stroke-width: 1.5; }\nsvg .finding { fill: var(--quiet); }\nsvg .followed { fill: var(--ink); }\nsvg .cause { fill: var(--accent); stroke: var(--page); stroke-width: 1.5; }\n.legend { margin-top: 0.5rem; font-size: 0.875rem; color: var(--quiet); }\n.legend .key { margin-left: 0.9em; }\n.legend .key:first-child { margin-left: 0; }\n.key.cause { color: var(--accent); }\n.key.followed { color: var(--ink); }\n\n.prose { max-width: 44rem; }\n.prose p + p { margin-top: 0.6rem; }\n.steps { margin-top: 1.25rem; display: grid; grid-template-columns: minmax(0, 1fr); gap: 1.4rem; }\n.steps li { margin: 0; padding-left: 0.25rem; max-width: 52rem; }\n.steps li > * + * { margin-top: 0.4rem; }\n.steps .setting .from code { color: var(--quiet); text-decoration: line-through; }\n.steps .setting .to { font-weight: 700; color: var(--accent); }\n.warnings { margin-top: 0.5rem; list-style: "✕  "; }\n.notice { margin-top: 1.75rem; padding: 1rem 1.25rem; border-left: 4px solid var(--accent); border-radius: 0 6px 6px 0; background: var(--well); }\nh2 + .notice { margin-top: 0; }\n.notice h3:first-child { margin-top: 0; }\n.notice .boxed { background: var(--card); }\n.warnings li::marker { color: var(--accent); }\n\n.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(clamp(8rem, 30vw, 15rem), 1fr)); gap: 0.9rem 2rem; }\n.facts + ul { margin-top: 1rem; }\n.facts dt { font-size: 0.8125rem; color: var(--quiet); }\n.facts dd { font-variant-numeric: tabular-nums; }\n.names span { margin-right: 0.75em; }\n\ndetails { margin-top: 1rem; }\nsummary { cursor: pointer; font-weight: 600; padding: 0.25rem 0; width: fit-content; }\ndetails > :not(summary) { margin-top: 0.5rem; }\ntable { border-collapse: collapse; width: 100%; min-width: 36rem; font-size: 0.875rem; }\ncaption { text-align: left; color: var(--quiet); padding-bottom: 0.4rem; }\nth { text-align: left; font-weight: 600; white-space: nowrap; color: var(--quiet); border-bottom: 1px solid var(--rule); }\nth, td { padding: 0.45rem 1rem 0.45rem 0; vertical-align: top; }\ntd { border-bottom: 1px solid var(--rule); overflow-wrap: break-word; }\ntd p + p { margin-top: 0.15rem; }\ntd.log, td .log { color: var(--quiet); min-width: 16rem; overflow-wrap: anywhere; }\ntd.ranks { min-width: 7rem; }\n.count, .time { font-variant-numeric: tabular-nums; white-space: nowrap; }\nfooter::before { content: ""; display: block; border-top: 1px solid var(--rule); margin-bottom: 1.25rem; }\nfooter { margin-top: 3.5rem; padding-bottom: 2.5rem; color: var(--quiet); font-size: 0.8125rem; }\n\n@media (max-width: 40rem) {\n  .boxed { flex-direction: column-reverse; }\n  .boxed pre { width: 100%; }\n  .boxed .copy { align-self: flex-end; margin-bottom: 0; }\n}\n@media (min-width: 60rem) {\n  #verdict { grid-template-columns: minmax(0, 1.5fr) minmax(0, 1fr); }\n  #verdict { grid-template-rows: auto 1fr; }\n  #verdict .next { grid-column: 2; grid-row: 1 / 3; border-top: 0; border-left: 1px solid var(--rule); }\n  #verdict .why { border-top: 0; padding-top: 0; }\n}\n@media (min-width: 110rem) { main, .masthead, footer { max-width: 88rem; } }\n@media (forced-colors: active) {\n  :root, body[class] { --page: Canvas; --card: Canvas; --well: Canvas; --tint: Canvas; --ink: CanvasText; --quiet: CanvasText; --rule: CanvasText; --accent: LinkText; }\n  .meter span, .cited { forced-color-adjust: none; }\n  mark { text-decoration: underline; }\n}\n@media print {\n  @page { margin: 16mm 14mm; }\n  :root { color-scheme: light; --page: #ffffff; --card: #ffffff; --ink: #000000; --quiet: #444444; --rule: #bbbbbb; --well: #f4f4f4; }\n  body { font-size: 10pt; }\n  main, .masthead, footer { max-width: none; padding-left: 0; padding-right: 0; }\n  nav, .skip, .copy { display: none; }\n  #verdict { display: block; }\n  #verdict .next, #verdict .why { border-left: 0; border-top: 1px solid var(--rule); padding-top: 1rem; }\n  details::details-content { content-visibility: visible; block-size: auto; }\n  a[href^="https:"]::after { content: " (" attr(href) ")"; color: var(--quiet); }\n  a[href^="https:"]:is(.source > *)::after { content: none; }\n  .evidence figcaption, .steps li, .cascade li, tr, .boxed, .meter, svg { break-inside: avoid; }\n  .evidence { overflow: visible; }\n  thead { display: table-header-group; }\n  table { min-width: 0; font-size: 8pt; }\n  code, pre, .log { font-size: 7.5pt; }\n  .scroll { overflow: visible; }\n  td.log, td .log { min-width: 0; }\n  td, td code { overflow-wrap: anywhere; }\n  .diff { white-space: pre-wrap; overflow-wrap: anywhere; }\n  h2, h3, caption, .evidence figcaption, summary { break-after: avoid; }\n  .meter span { print-color-adjust: exact; }\n  svg { min-width: 0; }\n  section + section { margin-top: 2rem; }\n}\n'
+
+SCRIPT = '(() => {\n"use strict";\n// Comfort for readers with scripts. The page is whole without them, and a control that needs them is shown from here.\n\nconst told = document.getElementById("told");\n\nfor (const button of document.querySelectorAll("button.copy")) {\n  button.hidden = false;\n  button.addEventListener("click", () => copyBeside(button));\n}\n\n// Readers without this see closed parts printed as well, where the browser knows ::details-content.\nlet opened = [];\naddEventListener("beforeprint", () => {\n  opened = [...document.querySelectorAll("details:not([open])")];\n  for (const part of opened) part.open = true;\n});\naddEventListener("afterprint", () => {\n  for (const part of opened) part.open = false;\n});\n\nasync function copyBeside(button) {\n  told.textContent = ""; // so that the same words are told again\n  const parts = [...button.closest(".copyable").querySelectorAll("code[data-lines]")];\n  const shown = parts.filter((code) => code.checkVisibility());\n  const done = await copied(shown.map(textOf).join("\\n"));\n  if (!done) getSelection().setBaseAndExtent(shown[0], 0, shown.at(-1), shown.at(-1).childNodes.length);\n  tell(button, done ? "Copied" : "Selected, not copied");\n}\n\n// A log\'s lines are elements of their own, without line feeds between them.\nfunction textOf(code) {\n  const lines = [...code.querySelectorAll(":scope > span")];\n  return lines.length ? lines.map((line) => line.textContent).join("\\n") : code.textContent;\n}\n\n// Whether the browser took the text. Its clipboard is there only in a secure context, which a page of a share is not.\nasync function copied(text) {\n  try {\n    await navigator.clipboard.writeText(text);\n    return true;\n  } catch {\n    return copiedBySelection(text);\n  }\n}\n\nfunction copiedBySelection(text) {\n  const area = document.createElement("textarea");\n  const focused = document.activeElement;\n  area.className = "visually-hidden";\n  area.value = text;\n  document.body.append(area);\n  area.select();\n  const done = document.execCommand("copy");\n  area.remove();\n  focused.focus({ preventScroll: true });\n  return done;\n}\n\nfunction tell(button, what) {\n  const label = button.firstElementChild;\n  told.textContent = what;\n  label.textContent = what;\n  setTimeout(() => {\n    label.textContent = "Copy";\n  }, 2500);\n}\n})();\n'

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import base64
 import dataclasses
+import hashlib
 import re
 from datetime import timedelta
 from html.parser import HTMLParser
@@ -11,6 +13,7 @@ import pytest
 
 from nccl_logscan.position import Instant
 from nccl_logscan.report import html as html_module
+from nccl_logscan.report.compiled_templates import SCRIPT
 from nccl_logscan.report.html import render_html
 from nccl_logscan.report.picture import LANES, draw_timeline
 from nccl_logscan.report.view import build_view
@@ -29,6 +32,7 @@ class Page(HTMLParser):
         self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.open: list[str] = []
         self.text = ""
+        self.script = ""
         self.feed(source)
         self.close()
 
@@ -44,7 +48,9 @@ class Page(HTMLParser):
         assert self.open.pop() == tag, f"</{tag}> closes another element"
 
     def handle_data(self, data):
-        if self.open and self.open[-1] != "style":
+        if self.open and self.open[-1] == "script":
+            self.script += data
+        elif self.open and self.open[-1] != "style":
             self.text += data
 
     def all(self, *tags):
@@ -59,14 +65,33 @@ def page(request):
 def test_the_page_is_well_formed_and_nothing_in_it_comes_from_a_log(page):
     assert page.open == []
     tags = {tag for tag, _ in page.elements}
-    assert not tags & {"script", "img", "iframe", "object", "embed", "link", "form", "base", "audio", "video", "use"}
+    assert not tags & {"img", "iframe", "object", "embed", "link", "form", "base", "audio", "video", "use"}
     for tag, attributes in page.elements:
         assert not [name for name in attributes if name.startswith("on") or name in {"src", "srcset", "action"}], tag
 
 
-def test_the_page_asks_the_network_for_nothing(page):
+def directives(page):
     [policy] = [meta["content"] for meta in page.all("meta") if meta.get("http-equiv") == "Content-Security-Policy"]
-    assert policy.startswith("default-src 'none'; style-src 'unsafe-inline'; img-src data:")
+    return dict(directive.split(" ", 1) for directive in policy.split("; "))
+
+
+def test_one_script_runs_and_it_is_ours_to_the_last_byte(page):
+    assert page.all("script") == [{}]
+    assert page.script == SCRIPT
+    digest = base64.b64encode(hashlib.sha256(page.script.encode()).digest()).decode()
+    assert directives(page)["script-src"] == f"'sha256-{digest}'"
+
+
+def test_the_page_asks_the_network_for_nothing(page):
+    policy = directives(page)
+    assert policy.pop("script-src").startswith("'sha256-")
+    assert policy == {
+        "default-src": "'none'",
+        "style-src": "'unsafe-inline'",
+        "img-src": "data:",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
     assert "url(" not in page.source
     assert "@import" not in page.source
     for link in page.all("a"):
@@ -125,6 +150,45 @@ def test_the_first_screen_says_what_where_how_sure_why_and_what_to_do(sample_res
         "Which of the two ends lost the packets",
     ):
         assert part in first
+
+
+def text_of(page, name, inside=""):
+    """The text of a section, from its first element of some class on."""
+    start = page.source.index(f'<section id="{name}"')
+    start = page.source.index(f'class="{inside}"', start) if inside else start
+    return re.sub(r"<[^>]*>", "", page.source[start : page.source.index("</section>", start)])
+
+
+def test_what_not_to_do_and_what_is_not_known_stand_out_wherever_the_report_has_them(sample_result):
+    view = build_view(sample_result)
+    page = Page(render_html(view))
+    [warning] = [step for step in view["remediation"] if step["do_not"]]
+    looks = [step for step in view["remediation"] if step["effect"] == "inspect" and not step["do_not"]]
+    [unknown] = view["verdict"]["unknowns"]
+
+    assert warning["title"] in text_of(page, "verdict")
+    assert warning["title"] in text_of(page, "remedy", "notice")
+    assert "What is not known" in text_of(page, "verdict")
+    for part in (unknown, *(step["title"] for step in looks)):
+        assert part in text_of(page, "unknown", "notice")
+    assert {"#remedy", "#unknown"} <= {link["href"] for link in page.all("a")}
+
+
+def test_what_would_tell_is_shown_without_an_unknown_and_neither_without_either(sample_result):
+    looks = dataclasses.replace(sample_result.plan[0], effect="inspect", do_not=False)
+    sure = dataclasses.replace(sample_result.diagnosis, unknowns=())
+
+    told = Page(render_html(build_view(dataclasses.replace(sample_result, diagnosis=sure, plan=(looks,)))))
+    none = Page(render_html(build_view(dataclasses.replace(sample_result, diagnosis=sure, plan=()))))
+
+    assert looks.title in text_of(told, "unknown")
+    assert 'id="unknown"' not in none.source
+    assert "#unknown" not in {link["href"] for link in none.all("a")}
+
+
+def test_a_page_without_scripts_has_no_button_to_be_seen(page):
+    assert page.all("button")
+    assert all("hidden" in button for button in page.all("button"))
 
 
 def test_the_page_holds_all_that_the_report_says(sample_result):
