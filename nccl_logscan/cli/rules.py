@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from nccl_logscan.cli import completing
 from nccl_logscan.cli.options import own_rules
 from nccl_logscan.cli.rule_text import described, listed
 from nccl_logscan.cli.stdout import printing
@@ -48,7 +49,7 @@ rules_command.add_command(suggest_command)
 
 
 @rules_command.command("check")
-@click.argument("ids", nargs=-1, metavar="[ID...]")
+@click.argument("ids", nargs=-1, metavar="[ID...]", shell_complete=completing.rules)
 @own_rules
 def check(ids: tuple[str, ...], folders: tuple[Path, ...]) -> None:
     """Prove every rule: its shape, its references and its examples.
@@ -101,7 +102,7 @@ def _facts(rule: Rule) -> dict[str, str | int]:
 
 
 @rules_command.command("show")
-@click.argument("rule_id", metavar="ID")
+@click.argument("rule_id", metavar="ID", shell_complete=completing.rules)
 @own_rules
 def show(rule_id: str, folders: tuple[Path, ...]) -> None:
     """Show all that one rule says."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TextIO
 from nccl_logscan.cli.plain import is_one_of
 from nccl_logscan.cli.progress import progress_on
 from nccl_logscan.cli.stdin import standard_input
-from nccl_logscan.cli.stdout import printing
+from nccl_logscan.cli.stdout import placed_on, printing
 from nccl_logscan.diagnosis.verdict import ScanResult
 from nccl_logscan.errors import OutputError
 from nccl_logscan.pipeline import Options, scan
@@ -192,18 +192,28 @@ def _as_text(view: ReportView, *, verbose: bool) -> str:
     return plain_text(view, verbose=verbose)
 
 
-def print_verdict(view: ReportView, written_to: str, *, verbose: bool) -> None:
-    """Print the verdict as a scan does, with the place of the full report; in colours where somebody sees them."""
-    from nccl_logscan.report.text import plain_text, render_text  # noqa: PLC0415
+def print_verdict(view: ReportView, written_to: str, *, verbose: bool, below: int = 0) -> None:
+    """Print the verdict as a scan does, with the place of the full report; in colours where somebody sees them.
+
+    `below` is how many lines the caller prints under it: together they fit into a window.
+    """
+    from nccl_logscan.report.text import LINE_LIMIT, plain_text, render_text  # noqa: PLC0415
 
     if sys.stdout is None:
         return
     if not _may_show_colours(sys.stdout):
-        _print(plain_text(view, written_to=written_to, verbose=verbose))
+        _print(plain_text(view, written_to=written_to, verbose=verbose, line_limit=LINE_LIMIT - below))
         return
     from rich.console import Console  # noqa: PLC0415
 
-    render_text(view, Console(highlight=False), written_to=written_to, verbose=verbose)
+    render_text(
+        view,
+        Console(highlight=False),
+        written_to=written_to,
+        verbose=verbose,
+        placed=placed_on(sys.stdout),
+        line_limit=LINE_LIMIT - below,
+    )
 
 
 def _may_show_colours(stream: TextIO) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from nccl_logscan.cli import completing
 from nccl_logscan.cli.options import own_rules
 from nccl_logscan.cli.progress import progress_on
 from nccl_logscan.cli.scanning import rulebook_with
@@ -35,7 +36,7 @@ Examples:
 Exit codes:
   0 drafted, or nothing to draft, 2 usage, 3 unreadable or nothing to judge, 4 rules, 5 output""",
 )
-@click.argument("logs", nargs=-1, required=True, metavar="LOG...")
+@click.argument("logs", nargs=-1, required=True, metavar="LOG...", shell_complete=completing.files)
 @click.option(
     "-o",
     "--output",
