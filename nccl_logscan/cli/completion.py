@@ -11,11 +11,12 @@ from nccl_logscan.cli.stdout import printing
 
 @click.command(
     "completion",
-    short_help="Print the script that completes command lines in bash, zsh or fish.",
+    short_help="Print what completes commands in bash, zsh or fish.",
     epilog="""\b
 Examples:
   nccl-logscan completion bash > ~/.local/share/bash-completion/completions/nccl-logscan
-  nccl-logscan completion zsh > ~/.zfunc/_nccl-logscan   with `fpath+=~/.zfunc` before `compinit` in ~/.zshrc
+  nccl-logscan completion zsh > ~/.zfunc/_nccl-logscan   and in ~/.zshrc, before compinit:
+                                                         fpath+=~/.zfunc
   nccl-logscan completion fish > ~/.config/fish/completions/nccl-logscan.fish
   eval "$(nccl-logscan completion bash)"                 in this shell alone
 

@@ -68,6 +68,7 @@ DEMOS = {
 
 @click.command(
     "demo",
+    short_help="Scan a shipped log of a failed job, for the first minute.",
     epilog="""\b
 Examples:
   nccl-logscan demo                     a time-out, with its report in nccl-logscan-demo/timeout

@@ -43,6 +43,7 @@ def _families() -> str:
 
 @click.command(
     "events",
+    short_help="Make a table of a log: a row a line, as Parquet, CSV or JSON.",
     epilog="""\b
 Examples:
   nccl-logscan events trainer.log -o events.parquet

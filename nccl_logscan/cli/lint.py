@@ -42,10 +42,11 @@ def _versions_of(_context: click.Context, _option: click.Parameter, given: tuple
 
 @click.command(
     "lint",
+    short_help="Say what is wrong in launch scripts and configurations.",
     epilog="""\b
 Examples:
   nccl-logscan lint run.sh ds_config.json              one job's files, judged together
-  nccl-logscan lint scripts/                           every known kind of file of a folder, each by itself
+  nccl-logscan lint scripts/                           the files of a folder, each by itself
   nccl-logscan lint run.sh --nccl 2.21.5 --framework verl=0.8
   nccl-logscan lint run.sh --fix | git apply           the fixes as a diff
   nccl-logscan lint run.sh --fix --write               the fixes made
@@ -54,7 +55,8 @@ Examples:
 
 \b
 Exit codes:
-  0 nothing wrong (notes at most), 1 errors or warnings, 2 usage, 3 unreadable or nothing known, 5 output""",
+  0 nothing wrong (notes at most), 1 errors or warnings, 2 usage,
+  3 unreadable or nothing known, 5 output""",
 )
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", shell_complete=completing.files)
 @click.option("--nccl", callback=version_given, metavar="VERSION", help="The NCCL version in use, such as 2.21.5.")

@@ -17,6 +17,7 @@ from nccl_logscan.skim.choice import LARGE, Skimming
 
 @click.command(
     "scan",
+    short_help="Say what failed first, where, and what to change.",
     epilog="""\b
 Examples:
   nccl-logscan scan rank*.log                         one job, a file a rank

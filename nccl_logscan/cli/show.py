@@ -37,6 +37,7 @@ def _place(_context: click.Context, _argument: click.Parameter, value: str) -> _
 
 @click.command(
     "show",
+    short_help="Show a line that a report names, with those around it.",
     epilog="""\b
 Examples:
   nccl-logscan show logs/trainer.log:4711

@@ -25,10 +25,11 @@ from nccl_logscan.sources import STDIN, Source, open_sources
 
 @click.command(
     "suggest",
+    short_help="Draft a rule for each kind of error that no rule knows.",
     epilog="""\b
 Examples:
   nccl-logscan rules suggest logs/                       drafts on standard output
-  nccl-logscan rules suggest logs/ -o site-rules         a file for each, below site-rules/unsorted
+  nccl-logscan rules suggest logs/ -o site-rules         a file for each, in site-rules/unsorted
   nccl-logscan rules suggest logs/ --rules site-rules    what your own rules do not know either
   nccl-logscan rules check --rules site-rules            says what is left to complete
 

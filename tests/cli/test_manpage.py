@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from nccl_logscan.cli import COMMANDS
+
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "man" / "nccl-logscan.1"
 
@@ -33,3 +35,12 @@ def test_formatters_do_not_complain(words):
 )
 def test_it_tells_commands_options_examples_and_variables(said):
     assert said in PAGE.read_text("utf-8")
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, "rules suggest", "rules show"])
+def test_help_fits_into_100_columns(run, command, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "140")
+
+    told = run(*command.split(), "--help").out
+
+    assert max(map(len, told.splitlines())) <= 100

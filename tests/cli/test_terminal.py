@@ -133,7 +133,7 @@ def test_a_dumb_terminal_gets_no_escape(start, failed):
     assert b"\x1b" not in on_a_terminal(start, failed, TERM="dumb", COLORTERM="truecolor")
 
 
-def test_a_redacted_verdict_leads_to_the_report_alone(start, failed, here):
+def test_a_redacted_verdict_leads_to_the_report_alone(start, failed):
     links = LINK.findall(on_a_terminal(start, "scan", failed, "--redact", VTE_VERSION="7006"))
 
     assert {link.rpartition(b"/")[2] for link in links} == {b"driver.html"}
@@ -274,7 +274,7 @@ def test_a_bar_shows_any_name_and_nothing_of_it_stays(monkeypatch, name):
         show(TextSource(name, "x", bytes_read=3_000_000))
     sent = terminal.getvalue()
 
-    assert {"-": "standard input"}.get(name, name[-5:]) in sent
+    assert {"-": "standard input"}.get(name, name[-4:]) in sent
     assert "\x1b]" not in sent
     assert "3.0 MB" in sent
     assert not any(screen_of(sent.replace("\n", "\r\n").encode()))
