@@ -28,8 +28,9 @@ COMMANDS = {
     "demo": "nccl_logscan.cli.demo",
     "rules": "nccl_logscan.cli.rules",
     "train": "nccl_logscan.cli.train",
+    "completion": "nccl_logscan.cli.completion",
 }
-_COMPLETION = "_NCCL_LOGSCAN_COMPLETE"
+COMPLETION = "_NCCL_LOGSCAN_COMPLETE"
 """The variable by which a shell asks Click for the words that may come next."""
 
 
@@ -55,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str]) -> int:
-    if words and words[0] not in COMMANDS and _COMPLETION not in os.environ:
+    if words and words[0] not in COMMANDS and COMPLETION not in os.environ:
         from nccl_logscan.cli.plain import plain_scan  # noqa: PLC0415 - `--version` does not need it
 
         scan = plain_scan(words)

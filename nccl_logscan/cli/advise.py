@@ -52,11 +52,14 @@ def _bandwidth(context: click.Context, option: click.Parameter, value: float | N
 
 @click.command(
     "advise",
+    short_help="Say which settings a run needs, before it starts.",
     epilog="""\b
 Examples:
   nccl-logscan advise --params 30B --nodes 4 --network ib --framework verl
-  nccl-logscan advise --params 7B --nodes 2 --network efa --framework torchrun --torch 2.7 --format shell
-  nccl-logscan advise --params 70B --nodes 16 --network roce --framework megatron-lm --format diff --script train.sh
+  nccl-logscan advise --params 7B --nodes 2 --network efa --framework torchrun \\
+    --torch 2.7 --format shell
+  nccl-logscan advise --params 70B --nodes 16 --network roce --framework megatron-lm \\
+    --format diff --script train.sh
 
 \b
 Exit codes:

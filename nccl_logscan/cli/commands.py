@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 import click
+from click.shell_completion import CompletionItem
 
 from nccl_logscan.cli import COMMANDS, tell
 from nccl_logscan.version import __version__
@@ -28,6 +29,17 @@ class _LogsFirst(click.Group):
             return None
         command: click.Command = getattr(import_module(home), f"{cmd_name}_command")
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the commands; what else a first word may be is a log, or an option of a scan."""
+        found = super().shell_complete(ctx, incomplete)
+        if not incomplete.startswith("-"):
+            return [CompletionItem(incomplete, type="file"), *found]
+        scan = self.get_command(ctx, "scan")
+        assert scan is not None
+        theirs = scan.shell_complete(click.Context(scan, parent=ctx, info_name="scan"), incomplete)
+        known = {item.value for item in found}
+        return [*found, *(item for item in theirs if item.value not in known)]
 
 
 @click.group(

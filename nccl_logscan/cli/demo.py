@@ -68,6 +68,7 @@ DEMOS = {
 
 @click.command(
     "demo",
+    short_help="Scan a shipped log of a failed job, for the first minute.",
     epilog="""\b
 Examples:
   nccl-logscan demo                     a time-out, with its report in nccl-logscan-demo/timeout
@@ -110,7 +111,7 @@ def _show(demo: Demo, folder: Path) -> None:
     view = build_view(scan(logs, builtin_rulebook()))
     report = folder / _REPORT
     _write({report: render_html(view).encode()})
-    print_verdict(view, [str(report)], verbose=False)
+    print_verdict(view, [str(report)], verbose=False, below=2)
     click.echo(f"{'Open':10}{report.resolve().as_uri()}")
     click.echo(f"{'Log':10}{visible(logs[0])}")
 

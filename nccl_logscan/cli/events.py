@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from nccl_logscan.cli import completing
 from nccl_logscan.cli.options import must_replace_none_of
 from nccl_logscan.cli.progress import progress_on
 from nccl_logscan.cli.stdin import standard_input
@@ -42,6 +43,7 @@ def _families() -> str:
 
 @click.command(
     "events",
+    short_help="Make a table of a log: a row a line, as Parquet, CSV or JSON.",
     epilog="""\b
 Examples:
   nccl-logscan events trainer.log -o events.parquet
@@ -57,12 +59,13 @@ docs/events.md tells the columns, their types and units.
 Exit codes:
   0 written, 2 usage, 3 unreadable or no line, 5 output""",
 )
-@click.argument("logs", nargs=-1, required=True, metavar="LOG...")
+@click.argument("logs", nargs=-1, required=True, metavar="LOG...", shell_complete=completing.files)
 @click.option(
     "-o",
     "--output",
     required=True,
     metavar="PATH",
+    shell_complete=completing.files,
     help="Where to write it: .parquet, .csv or .jsonl; - is standard output.",
 )
 @click.option(
@@ -76,6 +79,7 @@ Exit codes:
     "kinds",
     multiple=True,
     callback=_kinds_named,
+    shell_complete=completing.kinds,
     metavar="KIND",
     help="Only events of this kind (nccl.warn) or family (nccl); repeatable.",
 )

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from nccl_logscan.catalogue.load import catalogue
+from nccl_logscan.cli.completing import names
 from nccl_logscan.cli.options import own_rules, version_given
 from nccl_logscan.cli.scanning import rulebook_with
 from nccl_logscan.cli.stdout import printing
@@ -32,7 +33,7 @@ Exit codes:
   0 explained, 2 usage, 3 nothing is known of it, 4 rules, 5 output""",
     context_settings={"ignore_unknown_options": True},
 )
-@click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="NAME")
+@click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="NAME", shell_complete=names)
 @click.option("--nccl", callback=version_given, metavar="VERSION", help="Answer for this version of NCCL.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="How to write it.")
 @click.option("-v", "--verbose", is_flag=True, help="List every rule that speaks of it.")

@@ -8,15 +8,17 @@ from pathlib import Path
 
 import click
 
+from nccl_logscan.cli import completing
 from nccl_logscan.cli.config_files import Files, examine, find_files, must_hold_something
 from nccl_logscan.cli.lint_processes import judge_in_parts, processes_for
 from nccl_logscan.cli.options import checked_version, must_replace_none_of, version_given
-from nccl_logscan.cli.stdout import printing
+from nccl_logscan.cli.stdout import placed_on, printing
 from nccl_logscan.configs.diff import path_for_git
 from nccl_logscan.errors import InputError, OutputError
 from nccl_logscan.lint.mend import Mending, mend
 from nccl_logscan.lint.model import Check, Remark, Severity, Versions
 from nccl_logscan.lint.run import lint
+from nccl_logscan.report.links import Placed
 from nccl_logscan.report.lint.mend import diff_of
 from nccl_logscan.report.lint.view import LintView, lint_view
 from nccl_logscan.report.visible import visible
@@ -40,10 +42,11 @@ def _versions_of(_context: click.Context, _option: click.Parameter, given: tuple
 
 @click.command(
     "lint",
+    short_help="Say what is wrong in launch scripts and configurations.",
     epilog="""\b
 Examples:
   nccl-logscan lint run.sh ds_config.json              one job's files, judged together
-  nccl-logscan lint scripts/                           every known kind of file of a folder, each by itself
+  nccl-logscan lint scripts/                           the files of a folder, each by itself
   nccl-logscan lint run.sh --nccl 2.21.5 --framework verl=0.8
   nccl-logscan lint run.sh --fix | git apply           the fixes as a diff
   nccl-logscan lint run.sh --fix --write               the fixes made
@@ -52,9 +55,10 @@ Examples:
 
 \b
 Exit codes:
-  0 nothing wrong (notes at most), 1 errors or warnings, 2 usage, 3 unreadable or nothing known, 5 output""",
+  0 nothing wrong (notes at most), 1 errors or warnings, 2 usage,
+  3 unreadable or nothing known, 5 output""",
 )
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", shell_complete=completing.files)
 @click.option("--nccl", callback=version_given, metavar="VERSION", help="The NCCL version in use, such as 2.21.5.")
 @click.option("--torch", callback=version_given, metavar="VERSION", help="The PyTorch version in use.")
 @click.option(
@@ -115,7 +119,9 @@ def lint_command(  # noqa: PLR0917 - click hands options over by name
     if fix:
         remarks = _mend(found, remarks, versions, wanted, failures if write else None)
     view = lint_view(remarks, found.configs, versions, found.skipped, counts_fixes=shows_fixes)
-    _write(_RENDER[form](view), output, to_stderr=fix and not write)
+    to_stderr = fix and not write
+    text = _RENDER[form](view) if form in _RENDER else _text(view, _placed(output, to_stderr=to_stderr))
+    _write(text, output, to_stderr=to_stderr)
     for problem in (*found.problems, *map(str, failures)):
         click.echo(f"error: {visible(problem)}", err=True)
     if failures:
@@ -205,10 +211,16 @@ def _write(text: str, output: str | None, *, to_stderr: bool) -> None:
         click.echo(text, nl=False, err=to_stderr)
 
 
-def _text(view: LintView) -> str:
+def _placed(output: str | None, *, to_stderr: bool) -> Placed | None:
+    if output is not None and output != STDIN:
+        return None
+    return placed_on(sys.stderr if to_stderr else sys.stdout)
+
+
+def _text(view: LintView, placed: Placed | None) -> str:
     from nccl_logscan.report.lint.text import render_text  # noqa: PLC0415 - each format is imported where it is used
 
-    return render_text(view)
+    return render_text(view, placed)
 
 
 def _json(view: LintView) -> str:
@@ -229,4 +241,4 @@ def _github(view: LintView) -> str:
     return render_github(view)
 
 
-_RENDER: dict[str, Callable[[LintView], str]] = {"text": _text, "json": _json, "sarif": _sarif, "github": _github}
+_RENDER: dict[str, Callable[[LintView], str]] = {"json": _json, "sarif": _sarif, "github": _github}

@@ -7,12 +7,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
+from nccl_logscan.report.visible import visible
+from nccl_logscan.sources import STDIN
 from nccl_logscan.sources.line_source import LineSource
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 _PATIENCE = 1.0  # seconds before a bar appears; a short scan shows none
+_BARS = 5  # of the sources that were read last; a job may have thousands
+_NAME = 24  # columns, of 80 that also hold a bar, the amount, the rate and the time left
 
 
 @contextmanager
@@ -45,9 +49,16 @@ class _Bar:
         task = self._tasks.get(source.name)
         size = getattr(source, "size", None)
         if task is None:
-            task = self._tasks[source.name] = self._progress.add_task(source.name[-40:], total=size)
+            task = self._progress.add_task(_called(source.name), total=size, amount="", left="left" if size else "")
+            self._tasks[source.name] = task
+            self._hide_the_oldest()
         read = getattr(source, "disk_read", source.bytes_read) if size else source.bytes_read
-        self._progress.update(task, completed=read)
+        self._progress.update(task, completed=read, amount=_amount(read, size))
+
+    def _hide_the_oldest(self) -> None:
+        assert self._progress is not None
+        for task in list(self._tasks.values())[-_BARS - 1 : -_BARS]:
+            self._progress.update(task, visible=False)
 
     def _start(self) -> Progress:
         # Needed once a scan has taken a second on a terminal, so most scans are spared it.
@@ -55,11 +66,12 @@ class _Bar:
         from rich.console import Console  # noqa: PLC0415
 
         bar = shown.Progress(
-            shown.TextColumn("{task.description}"),
+            shown.TextColumn("{task.description}", markup=False),
             shown.BarColumn(),
-            shown.DownloadColumn(),
+            shown.TextColumn("{task.fields[amount]}", style="progress.download", markup=False),
             shown.TransferSpeedColumn(),
             shown.TimeRemainingColumn(),
+            shown.TextColumn("{task.fields[left]}", style="progress.remaining", markup=False),
             console=Console(file=self._stream),
             transient=True,
         )
@@ -69,3 +81,14 @@ class _Bar:
     def close(self) -> None:
         if self._progress is not None:
             self._progress.stop()
+
+
+def _called(name: str) -> str:
+    told = "standard input" if name == STDIN else visible(name)
+    return told if len(told) <= _NAME else f"…{told[1 - _NAME :]}"
+
+
+def _amount(read: int, size: int | None) -> str:
+    from rich.filesize import decimal  # noqa: PLC0415 - as above
+
+    return f"{decimal(read)} of {decimal(size)}" if size else decimal(read)

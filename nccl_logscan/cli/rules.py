@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from nccl_logscan.cli import completing
 from nccl_logscan.cli.options import own_rules
 from nccl_logscan.cli.rule_text import described, listed
 from nccl_logscan.cli.stdout import printing
@@ -39,7 +40,16 @@ class _PrintingGroup(click.Group):
             return super().invoke(ctx)
 
 
-@click.group("rules", cls=_PrintingGroup)
+@click.group(
+    "rules",
+    cls=_PrintingGroup,
+    epilog="""\b
+Examples:
+  nccl-logscan rules list --category infiniband
+  nccl-logscan rules show infiniband/retry-exceeded
+  nccl-logscan rules suggest logs/ -o site-rules     drafts of rules for what none knows
+  nccl-logscan rules check --rules site-rules        whether rules of your own hold""",
+)
 def rules_command() -> None:
     """List, show, check and draft rules."""
 
@@ -48,7 +58,7 @@ rules_command.add_command(suggest_command)
 
 
 @rules_command.command("check")
-@click.argument("ids", nargs=-1, metavar="[ID...]")
+@click.argument("ids", nargs=-1, metavar="[ID...]", shell_complete=completing.rules)
 @own_rules
 def check(ids: tuple[str, ...], folders: tuple[Path, ...]) -> None:
     """Prove every rule: its shape, its references and its examples.
@@ -101,7 +111,7 @@ def _facts(rule: Rule) -> dict[str, str | int]:
 
 
 @rules_command.command("show")
-@click.argument("rule_id", metavar="ID")
+@click.argument("rule_id", metavar="ID", shell_complete=completing.rules)
 @own_rules
 def show(rule_id: str, folders: tuple[Path, ...]) -> None:
     """Show all that one rule says."""
@@ -117,7 +127,7 @@ def show(rule_id: str, folders: tuple[Path, ...]) -> None:
 _CHECK = click.option("--check", "only_check", is_flag=True, help="Write nothing; say whether it is fresh.")
 
 
-@rules_command.command("docs")
+@rules_command.command("docs", short_help="Write a page for each category, and an index.")
 @click.argument("folder", metavar="[DIR]", default="docs/rules", type=click.Path(file_okay=False, path_type=Path))
 @_CHECK
 def docs(folder: Path, *, only_check: bool) -> None:
@@ -131,7 +141,7 @@ def docs(folder: Path, *, only_check: bool) -> None:
     _bring_up_to_date(wanted, stale, "nccl-logscan rules docs", only_check=only_check)
 
 
-@rules_command.command("schema")
+@rules_command.command("schema", short_help="Write the schema by which an editor completes rules.")
 @_CHECK
 def schema(*, only_check: bool) -> None:
     """Write rules/rule.schema.json, which gives completion in an editor."""
@@ -139,7 +149,7 @@ def schema(*, only_check: bool) -> None:
     _bring_up_to_date({path: schema_text()}, (), "nccl-logscan rules schema", only_check=only_check)
 
 
-@rules_command.command("compile")
+@rules_command.command("compile", short_help="Write the file from which a scan loads the rules it needs.")
 @_CHECK
 def compile_rules(*, only_check: bool) -> None:
     """Write rules/whole.jsonl, from which a scan loads the rules that it needs."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from nccl_logscan.cli.completing import files
 from nccl_logscan.cli.engine import EngineOptions, engine_options
 from nccl_logscan.cli.follow import WatchOptions, watch_options
 from nccl_logscan.cli.options import own_rules
@@ -17,6 +18,7 @@ from nccl_logscan.skim.choice import LARGE, Skimming
 
 @click.command(
     "scan",
+    short_help="Say what failed first, where, and what to change.",
     epilog="""\b
 Examples:
   nccl-logscan scan rank*.log                         one job, a file a rank
@@ -41,7 +43,7 @@ Examples:
 Exit codes:
   0 healthy, 1 failure found, 2 usage, 3 unreadable or nothing to judge, 4 rules, 5 output""",
 )
-@click.argument("logs", nargs=-1, metavar="LOG...")
+@click.argument("logs", nargs=-1, metavar="LOG...", shell_complete=files)
 @click.option(
     "--format",
     "forms",
@@ -55,6 +57,7 @@ Exit codes:
     "outputs",
     multiple=True,
     metavar="PATH",
+    shell_complete=files,
     help="Where to write it; - is standard output; repeatable. [default: reports/<log's name>.html]",
 )
 @click.option(
@@ -62,6 +65,7 @@ Exit codes:
     "configs",
     multiple=True,
     metavar="FILE",
+    shell_complete=files,
     help="A launch script or configuration of the job, in which advice points to the line; repeatable. "
     "Files beside a log are looked at anyway.",
 )

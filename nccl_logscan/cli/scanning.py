@@ -15,7 +15,7 @@ from nccl_logscan.cli import warn
 from nccl_logscan.cli.outputs import outputs_of, raise_all, written
 from nccl_logscan.cli.progress import progress_on
 from nccl_logscan.cli.stdin import standard_input
-from nccl_logscan.cli.stdout import printing
+from nccl_logscan.cli.stdout import placed_on, printing
 from nccl_logscan.cli.step_summary import append_summary
 from nccl_logscan.diagnosis.verdict import ScanResult
 from nccl_logscan.pipeline import Options, scan
@@ -117,18 +117,28 @@ def _watch(
 # --- what it says --------------------------------------------------------------------------------------------
 
 
-def print_verdict(view: ReportView, written_to: Sequence[str], *, verbose: bool) -> None:
-    """Print the verdict as a scan does, with the places of the full reports; in colours where somebody sees them."""
-    from nccl_logscan.report.text import plain_text, render_text  # noqa: PLC0415
+def print_verdict(view: ReportView, written_to: Sequence[str], *, verbose: bool, below: int = 0) -> None:
+    """Print the verdict as a scan does, with the places of the full reports; in colours where somebody sees them.
+
+    `below` is how many lines the caller prints under it: together they fit into a window.
+    """
+    from nccl_logscan.report.text import LINE_LIMIT, plain_text, render_text  # noqa: PLC0415
 
     if sys.stdout is None:
         return
     if not _may_show_colours(sys.stdout):
-        _print(plain_text(view, written_to=written_to, verbose=verbose))
+        _print(plain_text(view, written_to=written_to, verbose=verbose, line_limit=LINE_LIMIT - below))
         return
     from rich.console import Console  # noqa: PLC0415
 
-    render_text(view, Console(highlight=False), written_to=written_to, verbose=verbose)
+    render_text(
+        view,
+        Console(highlight=False),
+        written_to=written_to,
+        verbose=verbose,
+        placed=placed_on(sys.stdout),
+        line_limit=LINE_LIMIT - below,
+    )
 
 
 def _may_show_colours(stream: TextIO) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,7 +11,7 @@ import click
 from nccl_logscan.cli.options import own_rules
 from nccl_logscan.cli.scanning import rulebook_with
 from nccl_logscan.cli.stdin import standard_input
-from nccl_logscan.cli.stdout import printing
+from nccl_logscan.cli.stdout import placed_on, printing
 from nccl_logscan.explain.line import MOST_AROUND, read_line, source_named, window_at
 from nccl_logscan.explain.line_text import as_text
 
@@ -36,6 +37,7 @@ def _place(_context: click.Context, _argument: click.Parameter, value: str) -> _
 
 @click.command(
     "show",
+    short_help="Show a line that a report names, with those around it.",
     epilog="""\b
 Examples:
   nccl-logscan show logs/trainer.log:4711
@@ -69,6 +71,6 @@ def show_command(place: _Place, around: int, folders: tuple[Path, ...]) -> None:
     """
     rulebook = rulebook_with(folders)
     window = window_at(source_named(place.log, standard_input((place.log,))), place.line)
-    text = as_text(window, read_line(window, rulebook), around)
+    text = as_text(window, read_line(window, rulebook), around, placed_on(sys.stdout))
     with printing():
         click.echo(text, nl=False)

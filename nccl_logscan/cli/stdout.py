@@ -6,8 +6,12 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, TextIO
 
 from nccl_logscan.errors import OutputError
+
+if TYPE_CHECKING:
+    from nccl_logscan.report.links import Placed
 
 
 @contextmanager
@@ -25,6 +29,15 @@ def printing() -> Iterator[None]:
         raise OutputError(
             f"cannot write to {error.filename or 'standard output'}: {reason}", hint="choose another place for it"
         ) from error
+
+
+def placed_on(stream: TextIO | None) -> Placed | None:
+    """Return what gives places their addresses; None where the stream is no terminal that takes hyperlinks."""
+    if stream is None or not stream.isatty():
+        return None
+    from nccl_logscan.report.links import placed_for  # noqa: PLC0415 - a pipe needs none
+
+    return placed_for(os.environ)
 
 
 def _discard_the_rest() -> None:

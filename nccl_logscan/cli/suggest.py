@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from nccl_logscan.cli import completing
 from nccl_logscan.cli.options import own_rules
 from nccl_logscan.cli.progress import progress_on
 from nccl_logscan.cli.scanning import rulebook_with
@@ -24,10 +25,11 @@ from nccl_logscan.sources import STDIN, Source, open_sources
 
 @click.command(
     "suggest",
+    short_help="Draft a rule for each kind of error that no rule knows.",
     epilog="""\b
 Examples:
   nccl-logscan rules suggest logs/                       drafts on standard output
-  nccl-logscan rules suggest logs/ -o site-rules         a file for each, below site-rules/unsorted
+  nccl-logscan rules suggest logs/ -o site-rules         a file for each, in site-rules/unsorted
   nccl-logscan rules suggest logs/ --rules site-rules    what your own rules do not know either
   nccl-logscan rules check --rules site-rules            says what is left to complete
 
@@ -35,7 +37,7 @@ Examples:
 Exit codes:
   0 drafted, or nothing to draft, 2 usage, 3 unreadable or nothing to judge, 4 rules, 5 output""",
 )
-@click.argument("logs", nargs=-1, required=True, metavar="LOG...")
+@click.argument("logs", nargs=-1, required=True, metavar="LOG...", shell_complete=completing.files)
 @click.option(
     "-o",
     "--output",

@@ -17,7 +17,15 @@ from nccl_logscan.report.write import write_atomically
 from nccl_logscan.taxonomy import Category
 
 
-@click.command("train")
+@click.command(
+    "train",
+    short_help="Train the classifier for messages that no rule knows.",
+    epilog="""\b
+Examples:
+  nccl-logscan train                                 how good the shipped messages make it
+  nccl-logscan train --cases our-cases/ -o our.model
+  nccl-logscan trainer.log --model our.model         a scan that uses it""",
+)
 @click.option(
     "--cases",
     "folders",

@@ -101,13 +101,16 @@ def _options(name: str, catalogue: Catalogue) -> tuple[Option, ...]:
 
 
 def _hint(name: str, catalogue: Catalogue, rulebook: Rulebook) -> str:
-    like = process.extract(name[:_SHOWN], _names(catalogue, rulebook), scorer=fuzz.ratio, score_cutoff=_LIKE, limit=3)
+    like = process.extract(
+        name[:_SHOWN], known_names(catalogue, rulebook), scorer=fuzz.ratio, score_cutoff=_LIKE, limit=3
+    )
     if like:
         return f"did you mean {' or '.join(known for known, _, _ in like)}?"
     return "give a variable, a setting, a code such as ncclSystemError or 'Xid 79', or a part of a log line"
 
 
-def _names(catalogue: Catalogue, rulebook: Rulebook) -> Iterable[str]:
+def known_names(catalogue: Catalogue, rulebook: Rulebook) -> Iterable[str]:
+    """Return every name that can be explained, in order."""
     options = (name for option in catalogue.options for name in option.names)
     return sorted({*catalogue.variables, *options, *CONCEPTS, *(code.name for code in codes()), *rulebook.rules})
 

@@ -9,6 +9,7 @@ from nccl_logscan.event_table.rows import Row
 from nccl_logscan.events.model import EVENT_TYPES
 from nccl_logscan.explain.line import Reading, Window, own_fields
 from nccl_logscan.position import Origin
+from nccl_logscan.report.links import Placed, linked
 from nccl_logscan.report.redact import REDACTED, redact
 from nccl_logscan.report.visible import harmless_to_runners, visible
 from nccl_logscan.sources import Kind
@@ -19,19 +20,22 @@ _LABEL = 10
 _WHO = {"rank": "rank", "local_rank": "local rank", "host": "host", "device": "GPU", "pid": "pid", "task": "task"}
 
 
-def as_text(window: Window, reading: Reading, around: int) -> str:
-    """Return the numbered lines, and below them what the marked one is read as."""
-    said = (*_numbered(window, reading, around), "", *_labelled(_meaning(window, reading)))
+def as_text(window: Window, reading: Reading, around: int, placed: Placed | None = None) -> str:
+    """Return the numbered lines, and below them what the marked one is read as; `placed` lets its number lead there."""
+    said = (*_numbered(window, reading, around, placed), "", *_labelled(_meaning(window, reading)))
     return "".join(f"{harmless_to_runners(line).rstrip()}\n" for line in said)
 
 
-def _numbered(window: Window, reading: Reading, around: int) -> Iterator[str]:
+def _numbered(window: Window, reading: Reading, around: int, placed: Placed | None) -> Iterator[str]:
     lines = window.around(around)
+    marked = window.marked.at
+    address = placed(marked.source, marked.line) if placed else None
     width = len(str(lines[-1].at.line))
     for line in lines:
         is_marked = line is window.marked
         text = _cut(visible(reading.clean(line)), _LONGEST_MARKED if is_marked else _LONGEST)
-        yield f"{'>' if is_marked else ' '} {line.at.line:{width}} | {text}"
+        number = linked(f"{line.at.line:{width}}", address if is_marked else None)
+        yield f"{'>' if is_marked else ' '} {number} | {text}"
 
 
 def _labelled(entries: Iterator[tuple[str, str]]) -> Iterator[str]:

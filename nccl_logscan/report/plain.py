@@ -27,6 +27,9 @@ class PlainText:
         """How many columns of a terminal it takes."""
         return width_of(self.plain)
 
+    def stylize(self, style: str, start: int, end: int) -> None:
+        """Give a part of it a style: it has none."""
+
     def expand_tabs(self, tab_size: int) -> None:
         """Make a blank of each tab."""
         assert tab_size == 1

@@ -16,23 +16,26 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
+    from nccl_logscan.report.links import Placed
+
 LINE_LIMIT = 24
 _GUTTER = 10
 _PIPED_WIDTH = 240
 _COMMAND_LINES = 3
 
 FAMILY_COLOURS = {
-    "timeout": "yellow",
-    "network": "blue",
+    "timeout": "magenta",
+    "network": "cyan",
     "precision": "magenta",
     "heterogeneous": "cyan",
     "memory": "red",
     "hardware": "red",
     "environment": "green",
-    "process": "bright_red",
+    "process": "red",
     "none": "green",
-    "unknown": "white",
+    "unknown": "",
 }
+"""Colours that are read on white as on black: not blue, yellow or white, and nothing dim."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +61,37 @@ class _Row:
             return self
         if self.overflow:
             return None
-        return replace(self, lines=(*self.lines[: room - 1], self.lines[room - 1] + " …")) if room > 0 else None
+        if room <= 0:
+            return None
+        last = self.lines[room - 1]
+        # A line leaves one column free, and a mark of two would make the terminal break it.
+        return replace(self, lines=(*self.lines[: room - 1], last if last.plain.endswith("…") else last + "…"))
 
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """Where rows go: the columns beside the labels, the type of its texts, and the terminal they are wrapped to."""
+    """Where rows go: the columns beside the labels, the type of its texts, and the terminal they are wrapped to.
+
+    `placed` gives the addresses of the files that are named, where the terminal takes hyperlinks.
+    """
 
     columns: int
     text: type[Text]
     terminal: Console | None = None
     verbose: bool = False
+    placed: Placed | None = None
+
+    def place(self, at: dict[str, Any], shown: str | None = None, style: str = "cyan") -> Text:
+        """Return a place as `file:line`, or as it is `shown`, which leads there."""
+        text = self.text(visible(place_of(at) if shown is None else shown), style=style)
+        address = self.placed(at["file"], at["line"]) if self.placed else None
+        if address:
+            text.stylize(f"link {address}", 0, len(text.plain))
+        return text
+
+    def overflow(self, text: Text) -> int:
+        """Return how many lines a terminal makes of a text that is not wrapped, beyond the first."""
+        return (_GUTTER + text.cell_len) // self.terminal.width if self.terminal else 0
 
     def few(self, entries: list[Any], most: int) -> list[Any]:
         """Return the first entries of a list; all of them where everything is wanted."""
@@ -93,19 +116,21 @@ def render_text(
     *,
     written_to: Sequence[str] = (),
     verbose: bool = False,
+    placed: Placed | None = None,
     line_limit: int = LINE_LIMIT,
 ) -> None:
-    """Print the verdict to the console: in at most `line_limit` lines, or all of it if `verbose`.
+    """Print the verdict to the console: in at most `line_limit` lines with the prompt below it, or all if `verbose`.
 
     `written_to` names the files of the full report, if any were written. A terminal gets lines of its width; a pipe
-    gets each entry on one line, cut at 240 columns. No character of the log can act on the terminal.
+    gets each entry on one line, cut at 240 columns. No character of the log can act on the terminal. With `placed` the
+    places of files lead there.
     """
     from rich.text import Text  # noqa: PLC0415 - dear, and only a terminal needs it
 
     width = console.width if console.is_terminal else _PIPED_WIDTH
     terminal = console if console.is_terminal else None
-    page = _Page(max(20, width - _GUTTER - 1), Text, terminal, verbose)
-    for line in _lines(view, written_to, page, line_limit):
+    page = _Page(max(20, width - _GUTTER - 1), Text, terminal, verbose, placed)
+    for line in _lines(view, written_to, page, line_limit - 1 if terminal else line_limit):
         console.print(line, soft_wrap=True, highlight=False)
 
 
@@ -142,6 +167,9 @@ def _fitting(rows: list[_Row], line_limit: int) -> list[_Row]:
 def _rows(view: ReportView, written_to: Sequence[str], page: _Page) -> Iterator[_Row]:
     verdict = view["verdict"]
     category = verdict["category"]
+    reports = [page.place({"file": name, "line": None}, style="") for name in written_to]
+    if "redacted" in view:
+        page = replace(page, placed=None)  # a stand-in is no file's name
     yield _Row(0, STATES.get(category, "FAILED"), page.fold(_summary(verdict, page.text), 1))
     yield from _prose(page, 0, "", [verdict["headline"]], lines=3, style="bold")
     yield from _prose(page, 1, "Where", [where] if (where := where_said(verdict["culprit"])) else [])
@@ -151,7 +179,7 @@ def _rows(view: ReportView, written_to: Sequence[str], page: _Page) -> Iterator[
         yield from _prose(page, 5, "Then", [_echo(echo) for echo in view["cascade"]])
     steps = view["remediation"]
     yield from _steps(page, page.few([step for step in steps if not step["do_not"]], 3))
-    yield from _prose(page, 4, "Settings", page.few(_wrong_settings(view["config"]["lint"], page), 2))
+    yield from _wrong_settings(page, view["config"]["lint"])
     avoid = [f"{step['title']} {reason_of(step, view['rules'])}" for step in steps if step["do_not"]]
     yield from _prose(page, 3, "Do not", page.few(avoid, 2))
     yield from _prose(page, 3, "Unknown", page.few(verdict["unknowns"], 2))
@@ -163,9 +191,9 @@ def _rows(view: ReportView, written_to: Sequence[str], page: _Page) -> Iterator[
         from nccl_logscan.report.public import redaction_said  # noqa: PLC0415 - few reports are for the public
 
         yield from _prose(page, 0, "Redacted", [redaction_said(view["redacted"])], lines=3)
-    if written_to:
+    if reports:
         # Whole at any width: they are there to be clicked or copied.
-        yield _Row(0, "Report", tuple(page.text(visible(name)) for name in written_to))
+        yield _Row(0, "Report", tuple(reports), sum(map(page.overflow, reports)))
 
 
 def _summary(verdict: dict[str, Any], text: type[Text]) -> Text:
@@ -174,12 +202,12 @@ def _summary(verdict: dict[str, Any], text: type[Text]) -> Text:
         return text("no failure found", style=colour)
     sure = f"{LEVELS[verdict['level']]}, {verdict['confidence']:.0%}"
     rule = f"  {visible(verdict['rule'])}" if verdict["rule"] else ""
-    return text.assemble((verdict["category"], f"bold {colour}"), f"  {sure}", (rule, "dim"))
+    return text.assemble((verdict["category"], f"bold {colour}".rstrip()), f"  {sure}", rule)
 
 
 def _evidence(page: _Page, evidence: list[dict[str, Any]]) -> Iterator[_Row]:
     for number, line in enumerate(evidence):
-        place = page.text(visible(place_of(line)), style="cyan")
+        place = page.place(line)
         room = page.columns - place.cell_len - 2
         if number == 0 and room < width_of(line["text"]):
             # The decisive line may be long and its file's path too: it gets up to three lines to itself.
@@ -187,7 +215,7 @@ def _evidence(page: _Page, evidence: list[dict[str, Any]]) -> Iterator[_Row]:
             yield _Row(1, "Evidence", (*page.fold(place, 1), *page.fold(text, 2)))
             continue
         if room < 2 * page.columns // 3:
-            place = page.text(visible(place_of({**line, "file": line["file"].rpartition("/")[2]})), style="cyan")
+            place = page.place(line, place_of({**line, "file": line["file"].rpartition("/")[2]}))
         if place.cell_len > page.columns // 2:
             place = page.text("…") + place[1 - page.columns // 2 :]
         text = _around(page.text, line["text"], line["highlight"], page.columns - place.cell_len - 2)
@@ -211,37 +239,38 @@ def _steps(page: _Page, steps: list[dict[str, Any]]) -> Iterator[_Row]:
         by = whose(step)
         yield from _prose(page, rank, "Do", [f"{number}. {step['title']}{by}"])
         if change := _change(step):
-            yield _Row(
-                rank, "Do", page.fold(page.text(f"   {visible(change)}", style="bold"), 20 if page.verbose else 1)
-            )
+            place = (page.place(step["where"], style="bold cyan"), "  ") if step["where"] else ()
+            text = page.text.assemble("   ", *place, (visible(change), "bold"))
+            yield _Row(rank, "Do", page.fold(text, 20 if page.verbose else 1))
         if page.verbose and step["diff"]:
             lines = (page.text(f"   {visible(line)}") for line in step["diff"].splitlines())
             yield _Row(5, "Do", tuple(lines))
         for command in page.few((step["command"] or "").splitlines(), 2):
             text = page.text(f"   $ {visible(command)}", style="bold")
             # Whole or not at all: half a command is worse than none. The terminal breaks it, so that it copies whole.
-            overflow = (_GUTTER + text.cell_len) // page.terminal.width if page.terminal else 0
+            overflow = page.overflow(text)
             if overflow <= _COMMAND_LINES:
                 yield _Row(rank, "Do", (text,), overflow)
 
 
 def _change(step: dict[str, Any]) -> str:
-    """Return where a setting is made, and from what to what: `train.sh:12  NCCL_IB_GID_INDEX 3 → unset`."""
+    """Return from what to what a setting goes: `NCCL_IB_GID_INDEX 3 → unset`; nothing where the title tells all."""
     if not step["setting"] or (step["where"] is step["to"] is None and step["setting"] in step["title"]):
         return ""
-    place = f"{place_of(step['where'])}  " if step["where"] else ""
     now = f" {step['from']}" if step["from"] is not None else ""
     to = f" → {step['to']}" if step["to"] not in {None, step["from"]} else ""
-    return f"{place}{step['setting']}{now}{to}{unit_said(step)}"
+    return f"{step['setting']}{now}{to}{unit_said(step)}"
 
 
-def _wrong_settings(lint: list[dict[str, Any]], page: _Page) -> list[str]:
+def _wrong_settings(page: _Page, lint: list[dict[str, Any]]) -> Iterator[_Row]:
     shown = [entry for entry in lint if page.verbose or entry["severity"] != "note"]
-    return [
-        f"{place_of(entry)}  {entry['name']}{'=' if entry['value'] else ''}{entry['value']}: "
-        f"{sentence(entry['problem'])} {sentence(entry['advice'])}"
-        for entry in shown
-    ]
+    for number, entry in enumerate(page.few(shown, 2)):
+        said = (
+            f"{entry['name']}{'=' if entry['value'] else ''}{entry['value']}: "
+            f"{sentence(entry['problem'])} {sentence(entry['advice'])}"
+        )
+        text = page.text.assemble(page.place(entry), "  ", harmless_to_runners(visible(said.strip())))
+        yield _Row(4 + min(number, 2) * 2, "Settings", page.fold(text, 20 if page.verbose else 2))
 
 
 def _prose(

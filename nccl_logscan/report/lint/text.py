@@ -6,21 +6,30 @@ import re
 from collections.abc import Iterator
 
 from nccl_logscan.lint.model import Severity
+from nccl_logscan.report.links import Placed, linked
 from nccl_logscan.report.lint.view import LintView, Shown
 from nccl_logscan.report.visible import harmless_to_runners, visible
 
 
-def render_text(view: LintView) -> str:
-    """Return every remark, and a line that counts them."""
-    lines = [line for shown in view.shown for line in (*_remark(shown), "")]
+def render_text(view: LintView, placed: Placed | None = None) -> str:
+    """Return every remark, and a line that counts them; with `placed` the places lead to the files."""
+    lines = [line for shown in view.shown for line in (*_remark(shown, placed), "")]
     faults = [f"{config.name}: note: {fault}" for config in view.configs.values() for fault in config.faults]
-    return harmless_to_runners("\n".join(map(visible, (*lines, *faults, _summary(view))))) + "\n"
+    return harmless_to_runners("\n".join((*lines, *map(visible, faults), _summary(view)))) + "\n"
 
 
-def _remark(shown: Shown) -> Iterator[str]:
+def _remark(shown: Shown, placed: Placed | None) -> Iterator[str]:
     remark = shown.remark
-    at = f"{remark.at.source}:{remark.at.line}:{shown.column}"
-    yield f"{at}: {remark.severity}: {shown.problem} [{remark.check}]"
+    at = visible(f"{remark.at.source}:{remark.at.line}:{shown.column}")
+    address = placed(remark.at.source, remark.at.line) if placed else None
+    head, *others = _said(shown)
+    yield f"{linked(at, address)}: {visible(head)}"
+    yield from map(visible, others)
+
+
+def _said(shown: Shown) -> Iterator[str]:
+    remark = shown.remark
+    yield f"{remark.severity}: {shown.problem} [{remark.check}]"
     if shown.text:
         before, marked = shown.text[: shown.mark.start], shown.text[shown.mark.start : shown.mark.end]
         yield f"{remark.at.line:5d} | {shown.text}"
