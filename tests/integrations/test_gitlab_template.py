@@ -17,7 +17,7 @@ EXAMPLE = yaml.load((INTEGRATIONS / "gitlab" / "example.gitlab-ci.yml").read_tex
 
 
 @pytest.fixture(params=["sh", "bash"])
-def after_script(request, run, work, program_on_path):
+def after_script(request, run, program_on_path):
     """Run the template's after_script with the variables of a job that extends it."""
 
     def after_script(**variables):

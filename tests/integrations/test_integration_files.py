@@ -21,7 +21,7 @@ SCRIPTS = sorted(path for path in INTEGRATIONS.rglob("*") if path.is_file() and 
 
 
 def scripts_in(value, where=""):
-    """Yield every script that a YAML file holds as (place, shell, text): GitHub's `run`, GitLab's `script`, a pod's `args`."""
+    """Yield each script in a YAML file as (place, shell, text): GitHub's `run`, GitLab's `script`, a pod's `args`."""
     if isinstance(value, dict):
         for key, entry in value.items():
             if key == "run":

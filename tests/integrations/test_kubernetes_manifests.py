@@ -130,7 +130,7 @@ def test_a_healthy_job_ends_it_well(sidecar, tmp_path, work, healthy):
 def test_it_stays_with_its_verdict_until_the_trainer_has_ended(sidecar, tmp_path, work, commands):
     path = commands("nccl-logscan", 'echo a verdict; touch "$REPORT"; exit 1')
     process = sidecar(PATH=f"{path}:/usr/bin:/bin")
-    wait_until(lambda: (work / "report.html").exists())
+    wait_until((work / "report.html").exists)
     time.sleep(0.5)
     assert process.poll() is None
     process.send_signal(signal.SIGTERM)

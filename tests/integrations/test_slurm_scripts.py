@@ -40,7 +40,7 @@ def program(tmp_path_factory):
 
 @pytest.fixture
 def job(run, work, failed, program):
-    """Run the epilog of a job of one's own, or of an ordinary user where one is root; its log is that of a failed job."""
+    """Run the epilog of a failed job, which is an ordinary user's where one is root."""
     log = work / "slurm 4711.out"
     shutil.copy(failed, log)
     user = os.geteuid() or ORDINARY
