@@ -31,7 +31,8 @@ must_be_one_of() { # NAME VALUE CHOICE...
 split() {
   local line
   entries=()
-  while IFS=$' \t\r' read -r line || [ -n "$line" ]; do
+  while IFS= read -r line || [ -n "$line" ]; do
+    read -r line <<<"${line%$'\r'}" || true
     [ -z "$line" ] || entries+=("$line")
   done <<<"$1"
 }
