@@ -107,3 +107,21 @@ def test_a_variable_of_the_action_is_read_by_the_script_that_gets_it():
         for name in step.get("env", {}):
             script = re.search(r"integrations/github/\w+\.sh", step["run"])[0]
             assert name in (ROOT / script).read_text("utf-8"), name
+
+
+def names_in(page):
+    """What the first column of a page's tables names."""
+    return re.findall(r"^\| `([\w-]+)` \|", (ROOT / "docs" / "how-to" / page).read_text("utf-8"), re.MULTILINE)
+
+
+def test_the_pages_name_every_input_and_variable():
+    action = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+    template = yaml.load((INTEGRATIONS / "gitlab" / "nccl-logscan.gitlab-ci.yml").read_text("utf-8"), Loader)
+    assert names_in("ci-github.md") == list(action["inputs"])
+    assert names_in("ci-gitlab.md") == list(template[".nccl-logscan"]["variables"])
+
+
+def test_a_file_that_a_page_names_is_there():
+    for page in sorted((ROOT / "docs" / "how-to").glob("*.md")):
+        for name in re.findall(r"\bintegrations/[\w./-]*\w", page.read_text("utf-8")):
+            assert (ROOT / name).exists(), f"{page.name} names {name}"
