@@ -7,12 +7,11 @@ import re
 import shutil
 
 import pytest
-import yaml
-from integration_places import INTEGRATIONS, LAB, PROGRAM, ROOT
+from integration_places import INTEGRATIONS, LAB, PROGRAM, ROOT, documents_of
 
 SCAN = INTEGRATIONS / "github" / "scan.sh"
 INSTALL = INTEGRATIONS / "github" / "install.sh"
-ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+[ACTION] = documents_of(ROOT / "action.yml")
 
 
 def outputs_in(path):

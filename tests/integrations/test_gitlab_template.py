@@ -7,13 +7,11 @@ import shutil
 from xml.etree import ElementTree as ET
 
 import pytest
-import yaml
-from integration_places import INTEGRATIONS, LAB, PROGRAM
-from test_integration_files import Loader
+from integration_places import INTEGRATIONS, LAB, PROGRAM, documents_of
 
-TEMPLATE = yaml.load((INTEGRATIONS / "gitlab" / "nccl-logscan.gitlab-ci.yml").read_text("utf-8"), Loader)  # noqa: S506
+[TEMPLATE] = documents_of(INTEGRATIONS / "gitlab" / "nccl-logscan.gitlab-ci.yml")
 HIDDEN = TEMPLATE[".nccl-logscan"]
-EXAMPLE = yaml.load((INTEGRATIONS / "gitlab" / "example.gitlab-ci.yml").read_text("utf-8"), Loader)  # noqa: S506
+[EXAMPLE] = documents_of(INTEGRATIONS / "gitlab" / "example.gitlab-ci.yml")
 
 
 @pytest.fixture(params=["sh", "bash"])

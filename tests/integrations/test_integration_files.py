@@ -8,8 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-import yaml
-from integration_places import INTEGRATIONS, ROOT
+from integration_places import INTEGRATIONS, ROOT, documents_of
 
 SCHEMAS = {
     "action.yml": ["vendor.github-actions"],
@@ -37,16 +36,9 @@ def scripts_in(value, where=""):
             yield from scripts_in(entry, f"{where}[{number}]")
 
 
-class Loader(yaml.SafeLoader):
-    """YAML with GitLab's references."""
-
-
-Loader.add_constructor("!reference", lambda loader, node: loader.construct_sequence(node))
-
-
 def embedded():
     for path in [ROOT / "action.yml", *sorted(INTEGRATIONS.rglob("*.y*ml"))]:
-        for document in yaml.load_all(path.read_text("utf-8"), Loader):
+        for document in documents_of(path):
             for place, shell, script in scripts_in(document, path.name):
                 if script:
                     yield pytest.param(shell, script, id=place)
@@ -88,13 +80,13 @@ def test_a_script_in_yaml_is_clean(shell, script):
 
 def test_no_expression_of_github_stands_in_a_script():
     for path in [ROOT / "action.yml", INTEGRATIONS / "github" / "workflow.yml"]:
-        for place, _, script in scripts_in(yaml.safe_load(path.read_text("utf-8"))):
+        for place, _, script in scripts_in(documents_of(path)[0]):
             assert "${{" not in script, place
 
 
 def test_every_input_of_the_action_is_used_and_every_output_is_made():
     text = (ROOT / "action.yml").read_text("utf-8")
-    action = yaml.safe_load(text)
+    [action] = documents_of(ROOT / "action.yml")
     for name in action["inputs"]:
         assert re.search(rf"\binputs\.{name}\b", text), name
     made = (INTEGRATIONS / "github" / "outputs.py").read_text("utf-8")
@@ -103,7 +95,7 @@ def test_every_input_of_the_action_is_used_and_every_output_is_made():
 
 
 def test_a_variable_of_the_action_is_read_by_the_script_that_gets_it():
-    for step in yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["runs"]["steps"]:
+    for step in documents_of(ROOT / "action.yml")[0]["runs"]["steps"]:
         for name in step.get("env", {}):
             script = re.search(r"integrations/github/\w+\.sh", step["run"])[0]
             assert name in (ROOT / script).read_text("utf-8"), name
@@ -115,8 +107,8 @@ def names_in(page):
 
 
 def test_the_pages_name_every_input_and_variable():
-    action = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
-    template = yaml.load((INTEGRATIONS / "gitlab" / "nccl-logscan.gitlab-ci.yml").read_text("utf-8"), Loader)
+    [action] = documents_of(ROOT / "action.yml")
+    [template] = documents_of(INTEGRATIONS / "gitlab" / "nccl-logscan.gitlab-ci.yml")
     assert names_in("ci-github.md") == list(action["inputs"])
     assert names_in("ci-gitlab.md") == list(template[".nccl-logscan"]["variables"])
 

@@ -9,11 +9,10 @@ import time
 
 import kubernetes_validate
 import pytest
-import yaml
-from integration_places import INTEGRATIONS, ROOT
+from integration_places import INTEGRATIONS, ROOT, documents_of
 
 FOLDER = INTEGRATIONS / "kubernetes"
-MANIFESTS = {path.name: list(yaml.safe_load_all(path.read_text("utf-8"))) for path in sorted(FOLDER.glob("*.yaml"))}
+MANIFESTS = {path.name: documents_of(path) for path in sorted(FOLDER.glob("*.yaml"))}
 FIRST_WITH_SIDECARS = "1.29"
 
 

@@ -8,20 +8,18 @@ import subprocess
 import sys
 
 import pytest
-import yaml
-from integration_places import ROOT
+from integration_places import ROOT, documents_of
 
-from nccl_logscan.configs.mappings import json
-from nccl_logscan.configs.mappings import yaml as yaml_syntax
+from nccl_logscan.configs.mappings import json, yaml
 from nccl_logscan.configs.read import syntax_of
 from nccl_logscan.configs.shell import syntax as shell_syntax
 
 MANIFEST = ROOT / ".pre-commit-hooks.yaml"
-[HOOK] = yaml.safe_load(MANIFEST.read_text("utf-8"))
+[[HOOK]] = documents_of(MANIFEST)
 KNOWN = [
     *(f"jobs/train{suffix}" for suffix in sorted(shell_syntax._SUFFIXES) if suffix not in {".bashrc", ".profile"}),
     *(f"conf/ds{suffix}" for suffix in json._SUFFIXES),
-    *(f"k8s/job{suffix}" for suffix in yaml_syntax._SUFFIXES if suffix.count(".") == 1),
+    *(f"k8s/job{suffix}" for suffix in yaml._SUFFIXES if suffix.count(".") == 1),
     "pyproject.toml",
     "train.py",
     "my job's/run it.sh",
