@@ -71,7 +71,7 @@ printf '::stop-commands::%s\n' "$word"
 printf '\n::%s::\n' "$word"
 
 if [ -e "$own/verdict.json" ]; then
-  [ "$annotations" = false ] || cat "$own/verdict.github.txt"
+  [ "$annotations" = false ] || [ ! -e "$own/verdict.github.txt" ] || cat "$own/verdict.github.txt"
   python=$(dirname "$NCCL_LOGSCAN_PROGRAM")/python
   here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
   "$python" "$here/outputs.py" "$own/verdict.json" ${reports[@]+"${reports[@]}"} >>"$GITHUB_OUTPUT"
