@@ -1,6 +1,7 @@
 """Every error the program raises on purpose.
 
     LogscanError            what happened; .hint says what to do next
+    ├── UsageError          the command line asks for what cannot be                   exit 2
     ├── InputError          no such file, unreadable, nothing in it to judge           exit 3
     ├── RulebookError       .problems: every Problem of every rule file                exit 4
     └── OutputError         the report could not be written                            exit 5
@@ -24,6 +25,12 @@ class LogscanError(Exception):
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)
         self.hint = hint
+
+
+class UsageError(LogscanError):
+    """The command line asks for what cannot be, as far as no parser of command lines can tell."""
+
+    exit_code = 2
 
 
 class InputError(LogscanError):

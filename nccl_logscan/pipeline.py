@@ -48,7 +48,7 @@ from nccl_logscan.records import dataclass, field, replace
 from nccl_logscan.report.redact import holds_no_secret, redact
 from nccl_logscan.rulebook.load import builtin_rulebook
 from nccl_logscan.rulebook.rule import Rulebook
-from nccl_logscan.skim.choice import Skimming, may_be_large
+from nccl_logscan.skim.choice import Skimming, is_never_large, may_be_large
 from nccl_logscan.sources import Kind, Limits, kind_of, open_sources
 from nccl_logscan.sources.beside import configs_beside, given_configs
 from nccl_logscan.sources.line_source import LineSource, TextSource, logs_among
@@ -236,6 +236,10 @@ class Reading:
         self._event: Event | None = None
         """The one event of the line that was entered last."""
 
+    def expect_paste(self) -> None:
+        """Take the source for one whose lines a paste or a tool may have given a margin; before its first line."""
+        self._peeler = Peeler(may_be_pasted=True)
+
     def take(self, lines: Iterable[RawLine], passed: Callable[[], None] | None = None) -> None:
         """Fold lines into the run; `passed` is called now and then."""
         self._run.turn_to(self._run.attempts.of(self._name))
@@ -397,6 +401,8 @@ class Run:
         reading = Reading(self, source.name)
         large = _as_large(source, self.skimming)
         if large is None:
+            if is_never_large(source):
+                reading.expect_paste()
             reading.take(source.lines(), None if progress is None else partial(progress, source))
         else:
             self._read_large(source, large, reading, progress)
@@ -416,6 +422,7 @@ class Run:
             if isinstance(part, Round):
                 large.count(part, reading.take_round(part))
             else:
+                reading.expect_paste()
                 reading.take(part)
             if progress is not None:
                 progress(source)

@@ -72,7 +72,7 @@ def _verdict() -> str:
     shown = io.StringIO()
     console = Console(file=shown, width=_WIDTH, force_terminal=True, color_system=None, highlight=False)
     view = build_view(scan([str(_ROOT / _LOG)]))
-    render_text(view, console, written_to="reports/driver.html")
+    render_text(view, console, written_to=["reports/driver.html"])
     return f"```console\n$ nccl-logscan {_LOG}\n{shown.getvalue().replace(f'{_ROOT}/', '').rstrip()}\n```"
 
 
@@ -82,7 +82,7 @@ def _change() -> str:
     console = Console(file=shown, width=_WIDTH, force_terminal=True, color_system=None, highlight=False)
     with contextlib.chdir(_ROOT):
         view = build_view(scan([_OTHER_LOG], options=Options(configs=(_CONFIG,))))
-    render_text(view, console, written_to="", verbose=True)
+    render_text(view, console, verbose=True)
     lines = itertools.dropwhile(lambda line: not line.startswith("Do "), shown.getvalue().splitlines())
     first = itertools.takewhile(lambda line: "3. " not in line, lines)
     words = f"nccl-logscan {_OTHER_LOG} --verbose \\\n    --config {_CONFIG}"

@@ -63,7 +63,7 @@ def _run(words: list[str]) -> int:
             from nccl_logscan.cli.scanning import run_scan  # noqa: PLC0415 - nor do other commands need this
 
             return run_scan(
-                scan.logs, output=scan.output, exit_zero=scan.exit_zero, verbose=scan.verbose, quiet=scan.quiet
+                scan.logs, outputs=scan.outputs, exit_zero=scan.exit_zero, verbose=scan.verbose, quiet=scan.quiet
             )
     from nccl_logscan.cli.commands import run_command  # noqa: PLC0415 - Click is dear
 
@@ -82,6 +82,11 @@ def tell(message: str, hint: str | None = None) -> None:
     _say(f"error: {visible(message)}")
     if hint:
         _say(f" help: {visible(hint)}")
+
+
+def warn(message: str) -> None:
+    """Say in one line what went wrong beside what was asked for, which was done."""
+    _say(f"warning: {visible(message)}")
 
 
 def _say(line: str) -> None:

@@ -110,7 +110,7 @@ def _show(demo: Demo, folder: Path) -> None:
     view = build_view(scan(logs, builtin_rulebook()))
     report = folder / _REPORT
     _write({report: render_html(view).encode()})
-    print_verdict(view, str(report), verbose=False)
+    print_verdict(view, [str(report)], verbose=False)
     click.echo(f"{'Open':10}{report.resolve().as_uri()}")
     click.echo(f"{'Log':10}{visible(logs[0])}")
 

@@ -22,7 +22,7 @@ class PlainScan(NamedTuple):
     """A scan of logs, with what the options of `scan.py` of the same names say."""
 
     logs: tuple[str, ...]
-    output: str | None
+    outputs: tuple[str, ...]
     quiet: bool
     verbose: bool
     exit_zero: bool
@@ -31,23 +31,25 @@ class PlainScan(NamedTuple):
 def plain_scan(words: Sequence[str]) -> PlainScan | None:
     """Return what the words of a command line ask for; None where any needs a parser, or a word about it."""
     logs: list[str] = []
-    output: str | None = None
+    outputs: list[str] = []
     flags: set[str] = set()
     rest = iter(words)
     for word in rest:
         if word in _FLAGS:
             flags.add(_FLAGS[word])
         elif word in _OUTPUT:
-            output = next(rest, "")
-            if not output or (output.startswith("-") and output != STDIN):
-                return None
+            outputs.append(next(rest, ""))
         elif word.startswith("-") and word != STDIN:
             return None
         else:
             logs.append(word)
-    if not logs or (output is not None and is_one_of(logs, Path(output))):
+    if not logs or not all(map(_is_a_place, outputs)):
         return None
-    return PlainScan(tuple(logs), output, "quiet" in flags, "verbose" in flags, "exit_zero" in flags)
+    return PlainScan(tuple(logs), tuple(outputs), "quiet" in flags, "verbose" in flags, "exit_zero" in flags)
+
+
+def _is_a_place(name: str) -> bool:
+    return bool(name) and (name == STDIN or not name.startswith("-"))
 
 
 def is_one_of(inputs: Iterable[str], place: Path) -> bool:

@@ -10,7 +10,8 @@ import click
 from nccl_logscan.cli.engine import EngineOptions, engine_options
 from nccl_logscan.cli.follow import WatchOptions, watch_options
 from nccl_logscan.cli.options import own_rules
-from nccl_logscan.cli.scanning import SUFFIX, run_scan
+from nccl_logscan.cli.scanning import run_scan
+from nccl_logscan.report.forms import FORMS
 from nccl_logscan.skim.choice import LARGE, Skimming
 
 
@@ -21,6 +22,7 @@ Examples:
   nccl-logscan scan rank*.log                         one job, a file a rank
   nccl-logscan scan ci-logs.tar.gz -o report.html     an archive as CI stores it
   nccl-logscan scan trainer.log -o verdict.json       the format goes by the name
+  nccl-logscan scan trainer.log -o report.html -o result.sarif -o junit.xml
   nccl-logscan scan trainer.log --format json -o - | jq .verdict
   nccl-logscan scan trainer.log -o junit.xml          a test result for CI
   nccl-logscan scan trainer.log --format github -o -  an annotation of a GitHub run
@@ -38,12 +40,20 @@ Exit codes:
   0 healthy, 1 failure found, 2 usage, 3 unreadable or nothing to judge, 4 rules, 5 output""",
 )
 @click.argument("logs", nargs=-1, metavar="LOG...")
-@click.option("--format", "form", type=click.Choice(list(SUFFIX)), help="What to write. [default: html]")
+@click.option(
+    "--format",
+    "forms",
+    type=click.Choice(list(FORMS)),
+    multiple=True,
+    help="What to write, where no --output says it by its ending; repeatable. [default: html]",
+)
 @click.option(
     "-o",
     "--output",
+    "outputs",
+    multiple=True,
     metavar="PATH",
-    help="Where to write it; - is standard output. [default: reports/<log's name>.html]",
+    help="Where to write it; - is standard output; repeatable. [default: reports/<log's name>.html]",
 )
 @click.option(
     "--config",
@@ -85,8 +95,8 @@ Exit codes:
 @click.option("-q", "--quiet", is_flag=True, help="Print no verdict; the exit code and the report tell.")
 def scan_command(
     logs: tuple[str, ...],
-    form: str | None,
-    output: str | None,
+    forms: tuple[str, ...],
+    outputs: tuple[str, ...],
     configs: tuple[str, ...],
     folders: tuple[Path, ...],
     *,
@@ -113,8 +123,8 @@ def scan_command(
         raise click.UsageError("--follow reads where it runs: it is not for --engine ray")
     return run_scan(
         logs,
-        form,
-        output,
+        forms,
+        outputs,
         configs,
         folders,
         watch=wanted if wanted.follow else None,

@@ -7,33 +7,31 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from nccl_logscan.cli.plain import is_one_of
+from nccl_logscan.cli import warn
+from nccl_logscan.cli.outputs import outputs_of, raise_all, written
 from nccl_logscan.cli.progress import progress_on
 from nccl_logscan.cli.stdin import standard_input
 from nccl_logscan.cli.stdout import printing
+from nccl_logscan.cli.step_summary import append_summary
 from nccl_logscan.diagnosis.verdict import ScanResult
-from nccl_logscan.errors import OutputError
 from nccl_logscan.pipeline import Options, scan
 from nccl_logscan.records import replace
+from nccl_logscan.report.forms import render
 from nccl_logscan.report.view import ReportView, build_view
-from nccl_logscan.report.write import write_atomically
 from nccl_logscan.rulebook.load import builtin_rulebook, load_rulebook
 from nccl_logscan.rulebook.rule import Rulebook
 from nccl_logscan.rulebook.where import builtin_rules
 from nccl_logscan.skim.choice import Skimming
-from nccl_logscan.sources import is_url, shown
 from nccl_logscan.taxonomy import Category
 
 if TYPE_CHECKING:
     from nccl_logscan.classifier.model import Model
     from nccl_logscan.cli.engine import EngineOptions
     from nccl_logscan.cli.follow import WatchOptions
-
-SUFFIX = {"html": ".html", "json": ".json", "text": ".txt", "junit": ".xml", "github": ".github.txt"}
-"""The forms of a report, and how the name of a file of each ends."""
 
 
 def rulebook_with(folders: tuple[Path, ...]) -> Rulebook:
@@ -43,8 +41,8 @@ def rulebook_with(folders: tuple[Path, ...]) -> Rulebook:
 
 def run_scan(
     logs: tuple[str, ...],
-    form: str | None = None,
-    output: str | None = None,
+    forms: tuple[str, ...] = (),
+    outputs: tuple[str, ...] = (),
     configs: tuple[str, ...] = (),
     folders: tuple[Path, ...] = (),
     *,
@@ -58,22 +56,24 @@ def run_scan(
     quiet: bool = False,
 ) -> int:
     """Scan, or with `watch` follow the logs; write the report, print the verdict; return the exit code."""
-    form = form or _form_of(output)
     names = logs if engine is None else engine.names(logs)
-    place = None if output == "-" else _place(output, (*logs, *configs), form, names[0])
+    reports = outputs_of(outputs, forms, (*logs, *configs), names[0])
     options = Options(configs=configs, skimming=skimming or Skimming(), model=_model(model))
     if watch is not None:
         result = _watch(logs, folders, options, watch, quiet)
     else:
         result = _scan(logs, folders, options, engine)
     view = _public(build_view(result)) if redact else build_view(result)
-    if place is not None:
-        _write(place, _render(view, form, verbose=True), makes_folder=output is None)
+    problems = written(view, reports)
+    if (problem := append_summary(view)) is not None:
+        warn(problem)
+    printed = next((report.form for report in reports if report.place is None), None)
     with printing():
-        if place is None:
-            _print(_render(view, form, verbose=verbose))
-        elif not quiet:
-            print_verdict(view, str(place), verbose=verbose)
+        if printed is not None:
+            _print(render(view, printed, verbose=verbose))
+        elif not quiet and len(problems) < len(reports):
+            print_verdict(view, [str(report.place) for report in reports], verbose=verbose)
+    raise_all(problems)
     return 0 if exit_zero or view["verdict"]["category"] == Category.NONE else 1
 
 
@@ -114,86 +114,11 @@ def _watch(
     return watched(logs, rulebook_with(folders), options, watch, quiet=quiet)
 
 
-# --- where the report goes -----------------------------------------------------------------------------------
-
-
-def _place(output: str | None, logs: tuple[str, ...], form: str, name: str) -> Path:
-    """Return where to write; a folder that is not there is told before an hour of reading, not after it."""
-    if output is None:
-        return Path("reports") / (_stem(name) + SUFFIX[form])
-    place = Path(output)
-    if is_one_of(logs, place):
-        from nccl_logscan.cli.options import must_replace_none_of  # noqa: PLC0415 - options are click's to refuse
-
-        must_replace_none_of(logs, place, "the report")
-    if not place.parent.is_dir():
-        raise OutputError(
-            f"cannot write the report to {place}: there is no folder {place.parent}",
-            hint="create the folder first, or choose another place with --output",
-        )
-    return place
-
-
-def _write(place: Path, text: str, *, makes_folder: bool) -> None:
-    if makes_folder:
-        try:
-            place.parent.mkdir(exist_ok=True)
-        except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise OutputError(
-                f"cannot make the folder {place.parent} here: {reason}", hint="choose a place with --output PATH"
-            ) from error
-    write_atomically(place, text)
-
-
-def _form_of(output: str | None) -> str:
-    """The form that an output's name asks for; HTML where it asks for none."""
-    suffix = Path(output).suffix if output else ""
-    return next((form for form, own in SUFFIX.items() if own == suffix), "html")
-
-
-def _stem(log: str) -> str:
-    """logs/trainer.log.gz → trainer; - → stdin."""
-    if log == "-":
-        return "stdin"
-    name = Path(log).resolve().name if log in {".", ".."} else Path(shown(log) if is_url(log) else log).name
-    plain = name.split(".", maxsplit=1)[0]
-    return "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in plain) or "report"
-
-
 # --- what it says --------------------------------------------------------------------------------------------
 
-# Each form needs its own libraries (MarkupSafe, rich), so they are imported where a run has asked for that form.
 
-
-def _render(view: ReportView, form: str, *, verbose: bool) -> str:
-    if form == "json":
-        from nccl_logscan.report.json import render_json  # noqa: PLC0415
-
-        return render_json(view)
-    if form == "html":
-        from nccl_logscan.report.html import render_html  # noqa: PLC0415
-
-        return render_html(view)
-    if form == "junit":
-        from nccl_logscan.report.junit import render_junit  # noqa: PLC0415
-
-        return render_junit(view)
-    if form == "github":
-        from nccl_logscan.report.github import render_github  # noqa: PLC0415
-
-        return render_github(view)
-    return _as_text(view, verbose=verbose)
-
-
-def _as_text(view: ReportView, *, verbose: bool) -> str:
-    from nccl_logscan.report.text import plain_text  # noqa: PLC0415
-
-    return plain_text(view, verbose=verbose)
-
-
-def print_verdict(view: ReportView, written_to: str, *, verbose: bool) -> None:
-    """Print the verdict as a scan does, with the place of the full report; in colours where somebody sees them."""
+def print_verdict(view: ReportView, written_to: Sequence[str], *, verbose: bool) -> None:
+    """Print the verdict as a scan does, with the places of the full reports; in colours where somebody sees them."""
     from nccl_logscan.report.text import plain_text, render_text  # noqa: PLC0415
 
     if sys.stdout is None:

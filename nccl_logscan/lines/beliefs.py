@@ -13,7 +13,7 @@ from collections.abc import Hashable
 from functools import lru_cache
 
 from nccl_logscan.expressions import deferred
-from nccl_logscan.lines.prefixes import Peeled
+from nccl_logscan.lines.prefixes import ANOTHERS, Peeled
 from nccl_logscan.lines.stamps import STAMP
 from nccl_logscan.lines.tear import NCCL_HEAD, length_of_rest
 from nccl_logscan.position import Origin
@@ -33,6 +33,9 @@ _HYDRA = deferred(r"\[(\d{1,6})\](?: |$)(?!\[|-?\d+/)")
 _RANK_WORD = deferred(r"[\[(]?(?i:(?:global[ _-]?)?rank|r)[ _=:#-]?(\d{1,6})(?:[\])]:? |[:>] | \| ?| - )")
 _HOST = deferred(r"((?:\d{1,3}\.){3}\d{1,3}|[A-Za-z][\w\-]{0,62}(?:\.[\w\-]{1,62}){0,6}):(?: |$)")
 _ADDRESS = deferred(r"(?:\d{1,3}\.){3}\d{1,3}")
+_LOGGER = deferred(r"\[?(?!rank|default\d)([a-z_][\w.\-/]{0,60}(?::\d{1,6})?)(?:\]:?|:| -|(?= [A-Z\[])) ?")
+_ANOTHERS = deferred(rf"  +\S|{ANOTHERS}")
+_LOGGERS = 64
 _STERN = deferred(r"([a-z0-9](?:[a-z0-9.]|-(?=[a-z0-9])){2,120}) ([a-z][a-z0-9-]{1,62}) ")
 
 # Words before a colon that look like hosts to the eye of this program and are none.
@@ -65,6 +68,7 @@ class Beliefs:
         self._ranks_in_brackets: bool | None = None
         self._pods: bool | None = None
         self._rank_words: set[str] = set()
+        self._loggers: set[str] = set()
         self._seen: Counter[tuple[str, str]] = Counter()
         self._tee_lines = 0
         self._hook_lines = 0
@@ -73,7 +77,7 @@ class Beliefs:
         """Return what tells beliefs about prefixes from others, the hosts of NCCL's lines left aside."""
         rank_tags = (self._hook_lines > self._tee_lines) - (self._hook_lines < self._tee_lines), self._hook_lines > 0
         decided = self._labels, self._ranks_in_brackets, self._pods, rank_tags
-        return frozenset(self._stems.items()), frozenset(self._rank_words), decided
+        return frozenset(self._stems.items()), frozenset(self._rank_words | self._loggers), decided
 
     def copy(self) -> Beliefs:
         """Return the same beliefs, to go on with apart; the hosts of NCCL's lines are left aside."""
@@ -81,6 +85,7 @@ class Beliefs:
         twin._stems = dict(self._stems)
         twin._labels, twin._ranks_in_brackets, twin._pods = self._labels, self._ranks_in_brackets, self._pods
         twin._rank_words = set(self._rank_words)
+        twin._loggers = set(self._loggers)
         # A line more changes what is believed of rank tags only where the two kinds of them are even.
         twin._tee_lines = 2 * (self._tee_lines > self._hook_lines) + (self._hook_lines > 0)
         twin._hook_lines = 2 * (self._hook_lines > self._tee_lines) + (self._hook_lines > 0)
@@ -176,6 +181,20 @@ class Beliefs:
             self._rank_words.add(shape)
         return _rank(match.group(), "rank-word", int(match[1]), is_global=True)
 
+    # --- a logger's bare name behind a level: `INFO launcher: ` ---
+
+    def logger(self, text: str) -> Peeled | None:
+        """Take off the name that a logging library printed behind a level, once it stood before another's line."""
+        match = _LOGGER.match(text)
+        if match is None:
+            return None
+        name = match[1]
+        if name not in self._loggers:
+            if len(self._loggers) >= _LOGGERS or not _ANOTHERS.match(text, match.end()):
+                return None
+            self._loggers.add(name)
+        return _of_logger(match.group(), name)
+
     # --- pdsh ---
 
     def _host(self, text: str) -> Peeled | None:
@@ -256,6 +275,11 @@ def _recur(values: Counter[str], held: int, *, share: float) -> bool:
 @lru_cache(4096)
 def _task(prefix: str, name: str, task: int) -> Peeled:
     return Peeled(len(prefix), name, Origin(task=task))
+
+
+@lru_cache(4096)
+def _of_logger(prefix: str, name: str) -> Peeled:
+    return Peeled(len(prefix), f"python-logging:{name}")
 
 
 @lru_cache(4096)

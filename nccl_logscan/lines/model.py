@@ -10,9 +10,9 @@ from nccl_logscan.records import dataclass
 class LogLine:
     """A line without its prefixes.
 
-    `text` is the payload, without ANSI sequences. `origin` is what the prefixes said, `when` the innermost time
-    stamp among them. `level` is a logging library's level where one was printed. `repeated` is how often Ray
-    says the line occurred (1: once). `prefixes` names each peeled prefix, outermost first.
+    `text` is the payload, without ANSI sequences and without blanks at its end. `origin` is what the prefixes said,
+    `when` the innermost time stamp among them. `level` is a logging library's level where one was printed. `repeated`
+    is how often Ray says the line occurred (1: once). `prefixes` names each peeled prefix, outermost first.
     """
 
     at: Position

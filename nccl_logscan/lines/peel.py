@@ -9,6 +9,7 @@ from typing import NamedTuple
 from nccl_logscan.expressions import deferred
 from nccl_logscan.lines.beliefs import RANK_TAG, Beliefs
 from nccl_logscan.lines.containers import Unpacked, Unpacker
+from nccl_logscan.lines.margin import LINES, Margin, margin_of, may_begin
 from nccl_logscan.lines.model import LogLine
 from nccl_logscan.lines.prefixes import Peeled, prefixes_for
 from nccl_logscan.lines.stamps import NO_YEAR
@@ -58,9 +59,13 @@ class Peeler:
     `peel` gives the lines that a RawLine held: mostly one; more where a line was torn or holds carriage returns; none
     while a container's line has parts to come, or while a doubtful prefix waits for the lines behind it (64 at most).
     `finish` gives those still held. Nothing raises, whatever the text.
+
+    Of a source that `may_be_pasted` the first lines tell whether all have a margin, which is then taken off as well.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, may_be_pasted: bool = False) -> None:
+        self._beginning: list[RawLine] | None = [] if may_be_pasted else None
+        self._margin: Margin | None = None
         self._beliefs = Beliefs()
         self._unpacker = Unpacker()
         self._held: list[_Record] = []
@@ -93,13 +98,17 @@ class Peeler:
 
     def peel(self, raw: RawLine) -> tuple[LogLine, ...]:
         """Return the lines that are ready once `raw` was seen."""
-        text = raw.text
+        if self._beginning is not None:
+            return self._begin(raw)
+        if self._margin is not None:
+            raw = raw._replace(text=self._margin.off(raw.text))
+        text = raw.text.rstrip()
         if text in self._plain and not self._held:
             return (LogLine(raw.at, text),)
         if text[:2] == '{"':
             return self._unpack(raw)
         if "\x1b" in text or "[0m" in text or "[39m" in text:
-            text = without_colours(text)
+            text = without_colours(text).rstrip()
         if text[:1] == " ":
             text = _unindented(text)
         if not self._held and self._is_plain_nccl(text):
@@ -110,6 +119,19 @@ class Peeler:
             return self._unpack(raw)
         return self._hold_or_split((raw.at, text, _NOTHING))
 
+    def _begin(self, raw: RawLine) -> tuple[LogLine, ...]:
+        """Hold the first lines back for as long as they may have a margin."""
+        assert self._beginning is not None
+        self._beginning.append(raw)
+        if len(self._beginning) < LINES and (may_begin(self._beginning[0].text) or not self._beginning[0].text):
+            return ()
+        return self._begun()
+
+    def _begun(self) -> tuple[LogLine, ...]:
+        beginning, self._beginning = self._beginning or [], None
+        self._margin = margin_of([raw.text for raw in beginning])
+        return tuple(line for raw in beginning for line in self.peel(raw))
+
     def _unpack(self, raw: RawLine) -> tuple[LogLine, ...]:
         unpacked = self._unpacker.unpack(raw.at, raw.text)
         return () if unpacked is None else self._hold_or_split(_record_of(unpacked))
@@ -117,11 +139,11 @@ class Peeler:
     @property
     def holds(self) -> bool:
         """Whether lines are held back to see whether a doubtful prefix recurs."""
-        return bool(self._held)
+        return bool(self._held or self._beginning)
 
     def finish(self) -> tuple[LogLine, ...]:
         """Return the lines still held at the end of the source."""
-        lines: list[LogLine] = []
+        lines = list(self._begun()) if self._beginning else []
         for unpacked in self._unpacker.finish():
             lines.extend(self._hold_or_split(_record_of(unpacked)))
         while self._held:
@@ -170,13 +192,15 @@ class Peeler:
         """Take off every prefix of `text`. What they say goes before what `outer` said; the rest is kept from it."""
         origin, when, level, repeated, names = outer
         stamp: Peeled | None = None
+        is_levelled = False
         for _ in range(_ROUNDS):
-            peeled = self._next(text) if text else None
+            peeled = (self._beliefs.logger(text) if is_levelled else None) or self._next(text) if text else None
             if peeled is None or not peeled.end:
                 break
             text = text[peeled.end :]
             names += (peeled.name,)
             level = peeled.level or level
+            is_levelled = peeled.level is not None and peeled.name == "python-logging"
             if peeled.origin is not NOBODY:
                 origin = self._merge(peeled.origin, origin)
             if peeled.when is not None:
@@ -233,7 +257,7 @@ def _unindented(text: str) -> str:
 
 
 def _record_of(unpacked: Unpacked) -> _Record:
-    at, text = unpacked.at, without_colours(unpacked.text)
+    at, text = unpacked.at, without_colours(unpacked.text).rstrip()
     if unpacked.name is None:
         return at, text, _NOTHING
     when = Instant(unpacked.when, f"{unpacked.name} of {at.source}") if unpacked.when is not None else None

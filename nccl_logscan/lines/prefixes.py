@@ -64,6 +64,13 @@ def prefixes_for(start: str) -> tuple[Prefix, ...]:
     )
 
 
+ANOTHERS = (
+    r"(?:\[\d{1,6},\d{1,6}\]<std|\[[a-z_]{2,40}\d{1,6}\]:|\([\w.]{1,60} (?:rank=\d{1,6} )?pid=\d"
+    r"|(?:\d{1,6}: ?)?(?:\[[IWEF]\d{4} |Traceback \(most recent|[\w.\-]{1,64}:\d{1,10}:\d{1,10} \["
+    r"|[A-Za-z_][\w.]{0,200}(?:Error|Exception)\b))"
+)
+"""How another program's line begins behind what a logging library put before it."""
+
 _LEVELS = r"(?:DEBUG|INFO|NOTICE|SUCCESS|SUCC|WARNING|WARN|ERROR|ERR|CRITICAL|FATAL|EXCEPTION|TRACE)"
 _LETTER_LEVELS = {
     "T": "TRACE", "V": "DEBUG", "D": "DEBUG", "I": "INFO", "W": "WARNING", "E": "ERROR", "F": "FATAL", "C": "CRITICAL",
@@ -525,3 +532,33 @@ def vllm(text: str) -> Peeled | None:
         return None
     when = from_month_day(match[2], match[3], match[4])
     return Peeled(match.end(), f"python-logging:{match[5]}", when=when, level=match[1])
+
+
+_LEVELLED = deferred(
+    rf"\[?(?P<level>{_LEVELS})\]?(?::| -)?[ \t]+(?:"
+    rf"(?P<date>{STAMP})(?: -|:|,)?[ \t]+(?:\[?(?P<source>[\w./\-]{{1,200}}(?::[\w.<>]{{1,80}}){{0,2}})(?:\]:?|:| -) )?"
+    rf"|(?=(?:\[?[a-z_][\w.\-/]{{0,60}}(?:\]:?|:| -)? +)?{ANOTHERS}))"
+)
+
+
+@starts_with("[" + UPPER, UPPER)
+def levelled(text: str) -> Peeled | None:
+    """`INFO 2026-01-02 03:04:05 trainer: text`, and a level with or without a logger's name before another's line:
+    `[INFO] [rank3]: text`, `ERROR launcher: Traceback ...`.
+    """
+    if not (match := _LEVELLED.match(text)):
+        return None
+    date, source = match["date"], match["source"]
+    end = match.start("source") if source and _is_torchs(source) else match.end()
+    return Peeled(end, _named("python-logging", source), when=from_stamp(date) if date else None, level=match["level"])
+
+
+_TIME_OF_DAY = deferred(rf"\d\d:\d\d:\d\d(?:[.,]\d{{1,6}})?[ \t]+(?:[|\-] )?(?=\[?{_LEVELS}\]?[ :\t]|{ANOTHERS})")
+
+
+@starts_with(DIGITS, DIGITS)
+def time_of_day(text: str) -> Peeled | None:
+    """`03:04:05.678 INFO text`: a time without a date, which no other clock can be compared with."""
+    if text[2:3] != ":" or not (match := _TIME_OF_DAY.match(text)):
+        return None
+    return Peeled(match.end(), "time-of-day")

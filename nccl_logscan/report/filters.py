@@ -66,7 +66,7 @@ def _whole(text: str) -> Markup:
     )
 
 
-def _ranks(ranks: Sequence[int], count: int | None = None) -> str:
+def ranks_said(ranks: Sequence[int], count: int | None = None) -> str:
     """Return ranks as ranges: 0-10, 12, 14-127."""
     ranges: list[list[int]] = []
     for rank in sorted(ranks):
@@ -91,7 +91,8 @@ def _number(number: int) -> str:
     return f"{number:,}"
 
 
-def _short(text: str, length: int) -> str:
+def short(text: str, length: int) -> str:
+    """Return at most `length` characters, the last an ellipsis where some are missing."""
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
@@ -103,8 +104,8 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "marked": _marked,
     "moment": _moment,
     "number": _number,
-    "ranks": _ranks,
+    "ranks": ranks_said,
     "sentence": sentence,
-    "short": _short,
+    "short": short,
     "whole": _whole,
 }

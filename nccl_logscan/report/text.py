@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from nccl_logscan.records import dataclass, replace
 from nccl_logscan.report.plain import PlainText, width_of
 from nccl_logscan.report.view import ReportView, place_of
 from nccl_logscan.report.visible import harmless_to_runners, sentence, visible
+from nccl_logscan.report.wording import LEVELS, STATES, amount_read, reason_of, unit_said, where_said, whose
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,16 +33,6 @@ FAMILY_COLOURS = {
     "none": "green",
     "unknown": "white",
 }
-
-LEVELS = {
-    "established": "established",
-    "likely": "likely",
-    "suggested": "only suggested",
-    "none": "no verdict",
-}
-
-
-_STATES = {"none": "HEALTHY", "unknown": "UNCLEAR"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,14 +91,14 @@ def render_text(
     view: ReportView,
     console: Console,
     *,
-    written_to: str | None = None,
+    written_to: Sequence[str] = (),
     verbose: bool = False,
     line_limit: int = LINE_LIMIT,
 ) -> None:
     """Print the verdict to the console: in at most `line_limit` lines, or all of it if `verbose`.
 
-    `written_to` names the file of the full report, if one was written. A terminal gets lines of its width; a pipe gets
-    each entry on one line, cut at 240 columns. No character of the log can act on the terminal.
+    `written_to` names the files of the full report, if any were written. A terminal gets lines of its width; a pipe
+    gets each entry on one line, cut at 240 columns. No character of the log can act on the terminal.
     """
     from rich.text import Text  # noqa: PLC0415 - dear, and only a terminal needs it
 
@@ -119,14 +110,14 @@ def render_text(
 
 
 def plain_text(
-    view: ReportView, *, written_to: str | None = None, verbose: bool = False, line_limit: int = LINE_LIMIT
+    view: ReportView, *, written_to: Sequence[str] = (), verbose: bool = False, line_limit: int = LINE_LIMIT
 ) -> str:
     """Return what `render_text` prints to a console that is no terminal."""
     page = _Page(_PIPED_WIDTH - _GUTTER - 1, cast("type[Text]", PlainText), verbose=verbose)
     return "".join(f"{line.plain}\n" for line in _lines(view, written_to, page, line_limit))
 
 
-def _lines(view: ReportView, written_to: str | None, page: _Page, line_limit: int) -> Iterator[Text]:
+def _lines(view: ReportView, written_to: Sequence[str], page: _Page, line_limit: int) -> Iterator[Text]:
     previous = ""
     for row in _fitting(list(_rows(view, written_to, page)), sys.maxsize if page.verbose else line_limit):
         for text in row.lines:
@@ -148,12 +139,12 @@ def _fitting(rows: list[_Row], line_limit: int) -> list[_Row]:
     return [kept[at] for at in sorted(kept)]
 
 
-def _rows(view: ReportView, written_to: str | None, page: _Page) -> Iterator[_Row]:
+def _rows(view: ReportView, written_to: Sequence[str], page: _Page) -> Iterator[_Row]:
     verdict = view["verdict"]
     category = verdict["category"]
-    yield _Row(0, _STATES.get(category, "FAILED"), page.fold(_summary(verdict, page.text), 1))
+    yield _Row(0, STATES.get(category, "FAILED"), page.fold(_summary(verdict, page.text), 1))
     yield from _prose(page, 0, "", [verdict["headline"]], lines=3, style="bold")
-    yield from _prose(page, 1, "Where", [where] if (where := _where(verdict["culprit"])) else [])
+    yield from _prose(page, 1, "Where", [where] if (where := where_said(verdict["culprit"])) else [])
     yield from _prose(page, 2, "Why", page.few(verdict["reasons"], 3))
     yield from _evidence(page, page.few(verdict["evidence"], 3))
     if page.verbose:
@@ -161,20 +152,20 @@ def _rows(view: ReportView, written_to: str | None, page: _Page) -> Iterator[_Ro
     steps = view["remediation"]
     yield from _steps(page, page.few([step for step in steps if not step["do_not"]], 3))
     yield from _prose(page, 4, "Settings", page.few(_wrong_settings(view["config"]["lint"], page), 2))
-    avoid = [_warning(step, view["rules"]) for step in steps if step["do_not"]]
+    avoid = [f"{step['title']} {reason_of(step, view['rules'])}" for step in steps if step["do_not"]]
     yield from _prose(page, 3, "Do not", page.few(avoid, 2))
     yield from _prose(page, 3, "Unknown", page.few(verdict["unknowns"], 2))
     if page.verbose:
         yield from _prose(page, 5, "Or", [_alternative(other) for other in view["alternatives"]])
-    if page.verbose or category in _STATES:
-        yield from _prose(page, 4, "Read", [_amount(view["coverage"]), *page.few(view["coverage"]["notes"], 2)])
+    if page.verbose or category in STATES:
+        yield from _prose(page, 4, "Read", [amount_read(view["coverage"]), *page.few(view["coverage"]["notes"], 2)])
     if "redacted" in view:
         from nccl_logscan.report.public import redaction_said  # noqa: PLC0415 - few reports are for the public
 
         yield from _prose(page, 0, "Redacted", [redaction_said(view["redacted"])], lines=3)
-    if written_to is not None:
-        # Whole at any width: it is there to be clicked or copied.
-        yield _Row(0, "Report", (page.text(visible(written_to)),))
+    if written_to:
+        # Whole at any width: they are there to be clicked or copied.
+        yield _Row(0, "Report", tuple(page.text(visible(name)) for name in written_to))
 
 
 def _summary(verdict: dict[str, Any], text: type[Text]) -> Text:
@@ -184,13 +175,6 @@ def _summary(verdict: dict[str, Any], text: type[Text]) -> Text:
     sure = f"{LEVELS[verdict['level']]}, {verdict['confidence']:.0%}"
     rule = f"  {visible(verdict['rule'])}" if verdict["rule"] else ""
     return text.assemble((verdict["category"], f"bold {colour}"), f"  {sure}", (rule, "dim"))
-
-
-def _where(culprit: dict[str, Any]) -> str:
-    names = {"rank": "rank", "host": "host", "device": "GPU", "adapter": "adapter", "peer": "peer", "pid": "pid"}
-    known = [f"{name} {culprit[key]}" for key, name in names.items() if culprit[key] is not None]
-    group = culprit["process_group"]
-    return " · ".join([*known, f"process group {group}"] if group is not None else known)
 
 
 def _evidence(page: _Page, evidence: list[dict[str, Any]]) -> Iterator[_Row]:
@@ -224,7 +208,7 @@ def _around(made: type[Text], text: str, highlight: list[int] | None, room: int)
 def _steps(page: _Page, steps: list[dict[str, Any]]) -> Iterator[_Row]:
     for number, step in enumerate(steps, 1):
         rank = 1 if number == 1 else 1 + number
-        by = _by(step)
+        by = whose(step)
         yield from _prose(page, rank, "Do", [f"{number}. {step['title']}{by}"])
         if change := _change(step):
             yield _Row(
@@ -241,13 +225,6 @@ def _steps(page: _Page, steps: list[dict[str, Any]]) -> Iterator[_Row]:
                 yield _Row(rank, "Do", (text,), overflow)
 
 
-def _by(step: dict[str, Any]) -> str:
-    """Return whose step it is, where not the user's, and where if its title does not: ` (cluster-admin, on node-7)`."""
-    place = step["on"] if step["on"] and step["on"] not in step["title"] else None
-    said = [*([step["owner"]] if step["owner"] != "user" else []), *([f"on {place}"] if place else [])]
-    return f" ({', '.join(said)})" if said else ""
-
-
 def _change(step: dict[str, Any]) -> str:
     """Return where a setting is made, and from what to what: `train.sh:12  NCCL_IB_GID_INDEX 3 → unset`."""
     if not step["setting"] or (step["where"] is step["to"] is None and step["setting"] in step["title"]):
@@ -255,12 +232,7 @@ def _change(step: dict[str, Any]) -> str:
     place = f"{place_of(step['where'])}  " if step["where"] else ""
     now = f" {step['from']}" if step["from"] is not None else ""
     to = f" → {step['to']}" if step["to"] not in {None, step["from"]} else ""
-    return f"{place}{step['setting']}{now}{to}{_unit(step)}"
-
-
-def _unit(step: dict[str, Any]) -> str:
-    """Return the unit of a bare number: 60 may be seconds or minutes."""
-    return f" {step['unit']}" if step["unit"] and (step["to"] or "").replace(".", "", 1).isdigit() else ""
+    return f"{place}{step['setting']}{now}{to}{unit_said(step)}"
 
 
 def _wrong_settings(lint: list[dict[str, Any]], page: _Page) -> list[str]:
@@ -287,15 +259,5 @@ def _echo(echo: dict[str, Any]) -> str:
     return f"{echo['title']} ({times}, {echo['rank_count']:,} ranks, first at {place_of(first)})"
 
 
-def _warning(step: dict[str, Any], rules: dict[str, Any]) -> str:
-    """Return what not to do and why; a reason that only names the rule says nothing new."""
-    named = rules.get(step["because"], {}).get("title")
-    return f"{step['title']} {step['why']}" if step["why"] and step["why"] != named else str(step["title"])
-
-
 def _alternative(other: dict[str, Any]) -> str:
     return f"{other['category']}, {other['confidence']:.0%}: {other['why']}"
-
-
-def _amount(coverage: dict[str, Any]) -> str:
-    return f"{coverage['lines']:,} lines, {coverage['bytes']:,} bytes"

@@ -100,7 +100,7 @@ def build_view(result: ScanResult) -> ReportView:
         "job": _job(job),
         "coverage": _coverage(result.coverage, result.notes),
         "unclaimed": [_unclaimed(group) for group in result.unclaimed[:UNCLAIMED_LIMIT]],
-        "rules": {rule.id: _rule(rule) for rule in _rules(result)},
+        "rules": {rule.id: rule_prose(rule) for rule in _rules(result)},
         "omitted": _omitted(result),
     }
     cleaned: ReportView = _cleaned(view)
@@ -388,7 +388,8 @@ def _input(scanned: ScannedInput) -> dict[str, Any]:
     }
 
 
-def _rule(rule: Rule) -> dict[str, Any]:
+def rule_prose(rule: Rule) -> dict[str, Any]:
+    """Return what the report says of a rule itself."""
     return {
         "title": rule.title,
         "what": rule.what,

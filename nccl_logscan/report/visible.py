@@ -15,6 +15,8 @@ _ACTING = deferred(
 _ACTING_IN_LINES = deferred(_ACTING.pattern.replace("\x0a-\x1f", "\x0b-\x1f"))
 # GitHub's runner takes a line that begins with `::name` and a line that holds `##[` for a command to itself.
 _RUNNER_COMMAND = deferred(r"(?<!\S)::(?=[A-Za-z])|##(?=\[)")
+# Where lines stay as they are written, `::` is obeyed at the beginning alone; elsewhere `::ffff` is an address.
+_RUNNER_COMMAND_OF_LINE = deferred(r"(?m)^([^\S\n]*:)(?=:[A-Za-z])|(##)(?=\[)")
 
 
 def visible(text: str) -> str:
@@ -37,6 +39,11 @@ def sentence(text: str) -> str:
 def harmless_to_runners(text: str) -> str:
     """Return lines that a CI runner reading our output does not obey."""
     return _RUNNER_COMMAND.sub(lambda match: f"{match[0][0]} {match[0][1]}", text)
+
+
+def lines_harmless_to_runners(text: str) -> str:
+    """Return the same as `harmless_to_runners` of lines that nobody will break or join."""
+    return _RUNNER_COMMAND_OF_LINE.sub(lambda match: f"{match[1]} " if match[1] else "# #", text)
 
 
 def json_harmless_to_runners(document: str) -> str:

@@ -49,3 +49,9 @@ def may_be_large(source: object, skimming: Skimming) -> TypeGuard[Source]:
         return source.path.stat().st_size >= skimming.large
     except OSError:
         return False
+
+
+def is_never_large(source: object) -> bool:
+    """Whether an input is read line by line whatever is asked for and whatever else is read."""
+    size = getattr(source, "size", None)
+    return size is None or size < LEAST

@@ -159,9 +159,23 @@ def test_a_text_is_part_of_its_line_without_colours(log):
 
 
 @given(st.text(alphabet=st.characters(exclude_characters="\r\n\x1b[{"), max_size=60))
-def test_plain_words_lose_nothing_but_prefixes(text):
+def test_plain_words_lose_nothing_but_prefixes_and_the_blanks_at_their_end(text):
     lines = peel_texts(text)
-    assert "".join(line.text for line in lines) == text or lines[0].prefixes
+    assert "".join(line.text for line in lines) == text.rstrip() or lines[0].prefixes
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "step 3 done  ",
+        "vm:1:1 [0] NCCL INFO step 3 done\t",
+        "\x1b[33mstep 3 done \x1b[0m",
+        '{"log":"step 3 done  \\n","stream":"stdout","time":"2026-11-30T05:40:37Z"}',
+        "2026-11-30T05:40:37Z stdout F step 3 done \r",
+    ],
+)
+def test_blanks_that_a_page_or_a_terminal_put_at_an_end_are_no_part_of_the_text(line):
+    assert [line.text.endswith("step 3 done") for line in peel_texts(line)] == [True]
 
 
 @pytest.mark.parametrize(

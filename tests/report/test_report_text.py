@@ -31,7 +31,7 @@ def test_the_verdict_comes_first_with_category_and_confidence(sample_result):
 
 
 def test_it_says_where_why_with_what_evidence_and_what_to_do(sample_result):
-    text = shown(sample_result, written_to="reports/train-7431.html")
+    text = shown(sample_result, written_to=["reports/train-7431.html"])
     for part in (
         "rank 11 · host node-17 · GPU 3 · adapter mlx5_3",
         "The completion error came 600 seconds before",
@@ -55,7 +55,7 @@ def test_a_terminal_gets_at_most_24_lines_of_its_width(name, width, request):
 
 
 def test_what_matters_most_stays_when_lines_are_few(sample_result):
-    text = shown(sample_result, line_limit=6, written_to="r.html")
+    text = shown(sample_result, line_limit=6, written_to=["r.html"])
     assert len(text.splitlines()) == 6
     for part in ("FAILED", "Rank 11 on node-17", "Evidence", "1. Look at link state", "r.html"):
         assert part in text
@@ -71,7 +71,7 @@ def test_no_color_is_honoured_on_a_terminal(sample_result):
 
 
 def test_nothing_of_a_log_acts_on_the_terminal(hostile_result):
-    text = shown(hostile_result, written_to="a\x1bb")
+    text = shown(hostile_result, written_to=["a\x1bb"])
     assert not set(text) & {chr(code) for code in (*range(10), *range(11, 32), *range(127, 160), 0x202E, 0x2028)}
     assert "^[[31m" in text
     assert "<U+202E>" in text
@@ -158,9 +158,9 @@ def test_what_is_piped_is_what_rich_prints_where_there_is_no_terminal(request, n
     view = build_view(request.getfixturevalue(name))
     file = io.StringIO()
     console = Console(file=file, highlight=False, color_system=None, force_terminal=False)
-    render_text(view, console, written_to="reports/a.html", verbose=verbose)
+    render_text(view, console, written_to=["reports/a.html"], verbose=verbose)
 
-    assert plain_text(view, written_to="reports/a.html", verbose=verbose) == file.getvalue()
+    assert plain_text(view, written_to=["reports/a.html"], verbose=verbose) == file.getvalue()
 
 
 @given(st.text(alphabet=st.sampled_from("a é·…→\u2013\t火\u0301\xad\x1b🙂"), max_size=30), st.integers(2, 30))

@@ -2,56 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import Counter
-from pathlib import PurePosixPath
 from typing import Any
-from urllib.parse import quote
 
 from nccl_logscan.configs.edit import Edit
 from nccl_logscan.configs.model import Config
-from nccl_logscan.lint.model import Check, Severity
+from nccl_logscan.lint.model import Check
 from nccl_logscan.report.lint.checks import ABOUT
 from nccl_logscan.report.lint.view import LintView, Shown
-from nccl_logscan.report.visible import json_harmless_to_runners, visible
-from nccl_logscan.version import __version__
-
-SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-_LEVEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
+from nccl_logscan.report.sarif_parts import artifact_location, check_described, document, fingerprint, message
+from nccl_logscan.report.visible import visible
 
 
 def render_sarif(view: LintView) -> str:
     """Return one run with a rule for each check, in ASCII."""
     seen: Counter[str] = Counter()
-    run = {
-        "tool": {"driver": _driver()},
-        "columnKind": "utf16CodeUnits",
-        "originalUriBaseIds": {"%SRCROOT%": {"description": {"text": "The folder in which lint was run."}}},
-        "artifacts": [{"location": _location(config.name)} for config in view.configs.values()],
-        "results": [_result(shown, view.configs.get(shown.remark.at.source), seen) for shown in view.shown],
-    }
-    document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
-    return json_harmless_to_runners(json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False)) + "\n"
-
-
-def _driver() -> dict[str, Any]:
-    return {
-        "name": "nccl-logscan",
-        "semanticVersion": __version__,
-        "rules": [
-            {
-                "id": check.value,
-                "name": about.name,
-                "shortDescription": {"text": about.title},
-                "fullDescription": {"text": about.text},
-                "help": {"text": about.text, "markdown": about.text},
-                "helpUri": about.uri,
-                "defaultConfiguration": {"level": _LEVEL[about.severity]},
-            }
-            for check, about in ABOUT.items()
-        ],
-    }
+    results = [_result(shown, view.configs.get(shown.remark.at.source), seen) for shown in view.shown]
+    artifacts = [{"location": artifact_location(config.name)} for config in view.configs.values()]
+    return document([check_described(check) for check in ABOUT], results, artifacts=artifacts)
 
 
 def _result(shown: Shown, config: Config | None, seen: Counter[str]) -> dict[str, Any]:
@@ -61,18 +29,18 @@ def _result(shown: Shown, config: Config | None, seen: Counter[str]) -> dict[str
     result: dict[str, Any] = {
         "ruleId": remark.check.value,
         "ruleIndex": list(Check).index(remark.check),
-        "level": _LEVEL[remark.severity],
-        "message": {"text": visible(text)},
+        "level": remark.severity.value,
+        "message": message(visible(text)),
         "locations": [
-            {"physicalLocation": {"artifactLocation": _location(remark.at.source), "region": _region(shown)}}
+            {"physicalLocation": {"artifactLocation": artifact_location(remark.at.source), "region": _region(shown)}}
         ],
-        "partialFingerprints": {"ncclLogscanSetting/v1": _fingerprint(shown, seen)},
+        "partialFingerprints": {"ncclLogscanSetting/v1": fingerprint(_identity(shown), seen)},
         "properties": {"setting": visible(remark.name), "source": remark.source},
     }
     replacements = [_replacement(edit, config) for edit in remark.fix] if config else []
     if replacements and all(replacements):
-        change = {"artifactLocation": _location(remark.at.source), "replacements": replacements}
-        result["fixes"] = [{"description": {"text": visible(shown.advice)}, "artifactChanges": [change]}]
+        change = {"artifactLocation": artifact_location(remark.at.source), "replacements": replacements}
+        result["fixes"] = [{"description": message(visible(shown.advice)), "artifactChanges": [change]}]
     return result
 
 
@@ -107,17 +75,7 @@ def _point(config: Config, offset: int, which: str) -> dict[str, int]:
     return {f"{which}Line": line, f"{which}Column": len(text.encode("utf-16-le")) // 2 + 1}
 
 
-def _location(name: str) -> dict[str, str]:
-    path = PurePosixPath(name)
-    written = quote(name.encode("utf-8", "surrogateescape"), safe="/")
-    if path.is_absolute():
-        return {"uri": f"file://{written}"}
-    return {"uri": written.removeprefix("./"), "uriBaseId": "%SRCROOT%"}
-
-
-def _fingerprint(shown: Shown, seen: Counter[str]) -> str:
-    """Return what stays the same when lines are put before it: of the file, the check, the setting and its line."""
+def _identity(shown: Shown) -> tuple[str, ...]:
+    """Return what stays the same when lines are put before it: the file, the check, the setting and its line."""
     remark = shown.remark
-    same = "\0".join((remark.at.source, remark.check, remark.name, shown.text.strip()))
-    seen[same] += 1
-    return hashlib.sha256(f"{same}\0{seen[same]}".encode("utf-8", "replace")).hexdigest()[:32]
+    return remark.at.source, remark.check, remark.name, shown.text.strip()

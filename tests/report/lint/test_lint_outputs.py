@@ -138,6 +138,13 @@ def test_sarif_names_files_as_uris(view_of):
     assert location == {"uri": "a%20dir/b%25.env", "uriBaseId": "%SRCROOT%"}
 
 
+def test_sarif_has_no_link_of_a_file_in_its_messages(view_of):
+    results = _results(view_of({"a.env": "NCCL_DEBUG='[x](https://evil.example)'\n"}))
+
+    assert results
+    assert all("](" not in result["message"]["text"] for result in results)
+
+
 # --- GitHub -----------------------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,126 @@
+"""Where the reports of a scan go and in which form each: settled and checked before a line is read, written after."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from nccl_logscan.cli.plain import is_one_of
+from nccl_logscan.errors import OutputError, UsageError
+from nccl_logscan.report.forms import FORMS, form_of, render
+from nccl_logscan.report.view import ReportView
+from nccl_logscan.report.write import write_atomically
+from nccl_logscan.sources import STDIN, is_url, shown
+
+_FOLDER = "reports"
+_USUAL = "html"
+
+
+class Output(NamedTuple):
+    """A report to be written. `place`: None for standard output. `is_named`: the user named the place."""
+
+    form: str
+    place: Path | None
+    is_named: bool = True
+
+
+def outputs_of(names: Sequence[str], forms: Sequence[str], inputs: Sequence[str], log: str) -> tuple[Output, ...]:
+    """Return the reports that a command line asks for: `names` of `--output`, `forms` of `--format`.
+
+    A form goes to the one place that is named, or to those whose names ask for none, in order; without a place each
+    goes to its own file in `reports`, named after the log.
+
+    Raises UsageError where two would be written to one place, one over an input, or a form has no place; OutputError
+    where a folder is missing.
+    """
+    if not names:
+        return tuple(_usual(form, log) for form in dict.fromkeys(forms or (_USUAL,)))
+    outputs = tuple(Output(form, None if name == STDIN else Path(name)) for name, form in _dealt(names, forms))
+    for output in outputs:
+        if output.place is not None:
+            _must_be_writable(output.place, inputs)
+    for at, name in enumerate(names):
+        for other in names[:at]:
+            if is_same_place(name, other):
+                raise _refused("--output", f"{other} and {name} are one place; give each report its own")
+    return outputs
+
+
+def written(view: ReportView, outputs: Sequence[Output]) -> list[OutputError]:
+    """Write the reports that go to files, each whole or not at all; return what stood in the way of any."""
+    problems = []
+    for output in outputs:
+        if output.place is None:
+            continue
+        try:
+            if not output.is_named:
+                _make_folder(output.place.parent)
+            write_atomically(output.place, render(view, output.form))
+        except OutputError as problem:
+            problems.append(problem)
+    return problems
+
+
+def raise_all(problems: Sequence[OutputError]) -> None:
+    """Raise OutputError with what stood in the way of each report, if anything did."""
+    if problems:
+        hint = next((problem.hint for problem in problems if problem.hint), None)
+        raise OutputError("; ".join(str(problem) for problem in problems), hint=hint) from problems[0]
+
+
+def is_same_place(one: str, other: str) -> bool:
+    """Whether two names of `--output` mean one file, or both standard output."""
+    if STDIN in {one, other}:
+        return one == other
+    return os.path.realpath(one) == os.path.realpath(other) or is_one_of([other], Path(one))
+
+
+def _usual(form: str, log: str) -> Output:
+    return Output(form, Path(_FOLDER, _stem(log) + FORMS[form].suffix), is_named=False)
+
+
+def _dealt(names: Sequence[str], forms: Sequence[str]) -> list[tuple[str, str]]:
+    if len(names) == len(forms) == 1:
+        return [(names[0], forms[0])]
+    left = list(forms)
+    dealt = [(name, form_of(name) or (left.pop(0) if left else _USUAL)) for name in names]
+    unused = [form for form in left if form not in {form for _, form in dealt}]
+    if unused:
+        raise _refused("--format", f"no --output is left for {unused[0]}: each is of another form by its name")
+    return dealt
+
+
+def _must_be_writable(place: Path, inputs: Sequence[str]) -> None:
+    """A place that is an input, or has no folder, is told before an hour of reading, not after it."""
+    if is_one_of(inputs, place):
+        raise _refused("--output", f"{place} is one of the inputs; the report would replace it")
+    if not place.parent.is_dir():
+        raise OutputError(
+            f"cannot write the report to {place}: there is no folder {place.parent}",
+            hint="create the folder first, or choose another place with --output",
+        )
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise OutputError(
+            f"cannot make the folder {folder} here: {reason}", hint="choose a place with --output PATH"
+        ) from error
+
+
+def _refused(option: str, why: str) -> UsageError:
+    return UsageError(f"invalid value for {option}: {why}", hint="nccl-logscan scan --help shows what it takes")
+
+
+def _stem(log: str) -> str:
+    """logs/trainer.log.gz → trainer; - → stdin."""
+    if log == STDIN:
+        return "stdin"
+    name = Path(log).resolve().name if log in {".", ".."} else Path(shown(log) if is_url(log) else log).name
+    plain = name.split(".", maxsplit=1)[0]
+    return "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in plain) or "report"

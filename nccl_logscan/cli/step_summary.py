@@ -1,0 +1,35 @@
+"""The page that GitHub shows of a step of a job: what the step appends to the file that the runner names."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from nccl_logscan.report.view import ReportView
+
+VARIABLE = "GITHUB_STEP_SUMMARY"
+_LARGEST = 1 << 20
+"""Bytes of a step's summary: GitHub shows none that is larger (docs.github.com, workflow commands, step summaries)."""
+
+
+def append_summary(view: ReportView) -> str | None:
+    """Append the report to the step's summary where a runner asks for one; return why that failed, if it did.
+
+    The file is shared by all commands of the step: what stands in it stays.
+    """
+    name = os.environ.get(VARIABLE)
+    if not name:
+        return None
+    from nccl_logscan.report.markdown import render_markdown  # noqa: PLC0415 - few scans are a step of such a job
+
+    text = f"\n{render_markdown(view)}".encode()
+    try:
+        path = Path(name)
+        if path.exists() and path.stat().st_size + len(text) > _LARGEST:
+            return f"the step's summary {name} would be larger than GitHub shows"
+        with path.open("ab") as summary:
+            summary.write(text)
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        return f"cannot append to the step's summary {name}: {reason.lower()}"
+    return None
