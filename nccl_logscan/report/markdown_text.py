@@ -60,7 +60,7 @@ def excerpt(text: str, marked: Sequence[int] | None, room: int) -> str:
 
 def _word(word: str) -> str:
     before = len(word) - len(word.lstrip("(\"'"))
-    after = max(before, len(word.rstrip(".,;:!?)\"'")))
+    after = max(before, len(word.rstrip(".,;:?)\"'")))
     core = word[before:after]
     is_plain = _PLAIN.fullmatch(core) and not _ACTING.search(word)
     return word if is_plain else f"{word[:before]}{code(core)}{word[after:]}"
