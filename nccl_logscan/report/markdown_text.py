@@ -18,7 +18,7 @@ _BACKTICKS = deferred("`+")
 _PLAIN = deferred(r"(?:[^\W_]|(?<=[^\W_])_(?=[^\W_])|(?<=[^\W_])%|[-./,:;()'\"+=→·—…])*")
 # Addresses, emoji, commits and references, all of which hosts of Markdown turn into links or pictures.
 _ACTING = deferred(
-    r"://|(?i:www\.)|:[A-Za-z+-][\w+-]*:|:100:|:1234:|\b(?=[a-fA-F]*[0-9])[0-9a-fA-F]{7,40}\b|\bGH-[0-9]"
+    r"://|(?i:www\.)|:[A-Za-z+-][\w+-]*:|:100:|:1234:|\b(?=[a-fA-F]*[0-9])[0-9a-fA-F]{7,40}\b|\bGH-[0-9]|![\"(]"
 )
 # What makes a list, a heading or a rule of the line that it begins.
 _BLOCK = deferred(r"[-+=]+|[0-9]{1,9}[.)]")
@@ -60,10 +60,11 @@ def excerpt(text: str, marked: Sequence[int] | None, room: int) -> str:
 
 def _word(word: str) -> str:
     before = len(word) - len(word.lstrip("(\"'"))
-    after = max(before, len(word.rstrip(".,;:?)\"'")))
+    after = max(before, len(word.rstrip(".,;:!?)\"'")))
     core = word[before:after]
-    is_plain = _PLAIN.fullmatch(core) and not _ACTING.search(word)
-    return word if is_plain else f"{word[:before]}{code(core)}{word[after:]}"
+    if _PLAIN.fullmatch(core) and not _ACTING.search(word):
+        return word
+    return code(word) if _ACTING.search(word[after:]) else f"{word[:before]}{code(core)}{word[after:]}"
 
 
 def _longest_run(text: str) -> int:

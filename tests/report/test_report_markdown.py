@@ -193,6 +193,10 @@ def test_plain_prose_stays_plain():
     assert inline(prose, 500) == prose
 
 
+def test_a_mark_that_a_quote_makes_a_reference_is_code():
+    assert inline('wait!" !"12" (done!)', 500) == '`wait!"` `!"12"` (done!)'
+
+
 def test_what_begins_a_line_is_no_list():
     assert inline("1. first", 99) == "`1.` first"
     assert inline("- first", 99) == "`-` first"
