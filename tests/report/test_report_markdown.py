@@ -194,7 +194,7 @@ def test_plain_prose_stays_plain():
 
 
 def test_a_mark_that_a_quote_makes_a_reference_is_code():
-    assert inline('wait!" !"12" (done!)', 500) == '`wait!"` `!"12"` (done!)'
+    assert inline('wait!" !"12" (done!)', 500) == '`wait!"` `!"12`" (done!)'
 
 
 def test_what_begins_a_line_is_no_list():
