@@ -21,7 +21,6 @@ COLOURS = ["color-contrast", "link-in-text-block"]
 CASES = (
     "field/app_003",
     "field/net002",
-    "field/net060",
     "lab/desync-op",
     "lab/device-assert",
     "lab/ds-overflow",
@@ -31,7 +30,6 @@ CASES = (
     "lab/mix-2.18.3-2.21.5",
     "lab/sigkill",
     "lab/timeout-dataloader",
-    "lab/user-exception",
     "lab/v2.16.5-fullmem",
     "lab/v2.25.1-linkdown",
 )
