@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from nccl_logscan.sources import STDIN
+from nccl_logscan.sources.places import is_one_of
 
 _FLAGS = {
     "-q": "quiet",
@@ -48,15 +49,3 @@ def plain_scan(words: Sequence[str]) -> PlainScan | None:
     if not logs or (output is not None and is_one_of(logs, Path(output))):
         return None
     return PlainScan(tuple(logs), output, "quiet" in flags, "verbose" in flags, "exit_zero" in flags)
-
-
-def is_one_of(inputs: Iterable[str], place: Path) -> bool:
-    """Whether what is written to a place would replace one of the inputs."""
-    return any(_is_same_file(place, given) for given in inputs)
-
-
-def _is_same_file(place: Path, given: str) -> bool:
-    try:
-        return given != STDIN and place.samefile(given)
-    except OSError:
-        return False

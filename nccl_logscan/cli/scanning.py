@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from nccl_logscan.cli.plain import is_one_of
 from nccl_logscan.cli.progress import progress_on
 from nccl_logscan.cli.stdin import standard_input
 from nccl_logscan.cli.stdout import printing
@@ -25,6 +24,7 @@ from nccl_logscan.rulebook.rule import Rulebook
 from nccl_logscan.rulebook.where import builtin_rules
 from nccl_logscan.skim.choice import Skimming
 from nccl_logscan.sources import is_url, shown
+from nccl_logscan.sources.places import is_one_of
 from nccl_logscan.taxonomy import Category
 
 if TYPE_CHECKING:
