@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from nccl_logscan.api.names import Paths, names_of
-from nccl_logscan.api.scan import Progress, progress_of
+from nccl_logscan.api.scan import Progress, telling
 from nccl_logscan.errors import OutputError
 from nccl_logscan.event_table.export import collected, export
 from nccl_logscan.event_table.forms import form_named
@@ -23,8 +23,6 @@ from nccl_logscan.sources.places import is_one_of
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from nccl_logscan.sources.line_source import LineSource
 
 _CALLER = 3  # of the function that a note is told to: below are `_tell` and the function itself
 
@@ -63,7 +61,7 @@ def read_events(
     """
     choice = Choice(kinds_named(kinds), frozenset(ranks))
     sources = open_sources(names_of(paths), stdin=stdin)
-    table, notes = collected(sources, choice=choice, progress=_telling(progress))
+    table, notes = collected(sources, choice=choice, progress=telling(progress))
     _tell(notes)
     return table
 
@@ -110,7 +108,7 @@ def write_events(
     names = names_of(paths)
     sources = open_sources(names, stdin=stdin)
     _must_be_no_input(place, (*names, *(source.name for source in sources)))
-    done = export(sources, form, place, choice=choice, processes=processes, progress=_telling(progress))
+    done = export(sources, form, place, choice=choice, processes=processes, progress=telling(progress))
     _tell(done.notes)
     return place
 
@@ -118,16 +116,6 @@ def write_events(
 def _must_be_no_input(place: Path, inputs: Iterable[str]) -> None:
     if is_one_of(inputs, place):
         raise OutputError(f"cannot write {EVENTS} to {place}: it is one of the inputs", hint="choose another place")
-
-
-def _telling(progress: Callable[[Progress], object] | None) -> Callable[[LineSource], None] | None:
-    if progress is None:
-        return None
-
-    def tell(source: LineSource) -> None:
-        progress(progress_of(source))
-
-    return tell
 
 
 def _tell(notes: Iterable[str]) -> None:

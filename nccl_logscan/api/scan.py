@@ -78,7 +78,7 @@ def scan(
     """
     options = options or Options()
     if progress is not None:
-        options = replace(options, progress=_telling(progress))
+        options = replace(options, progress=telling(progress))
     options = replace(options, configs=(*options.configs, *names_of(config)))
     return result_of(pipeline.scan(names_of(paths), _rulebook_with(rules), options, stdin), redacted=redact)
 
@@ -88,15 +88,18 @@ def _rulebook_with(rules: Paths) -> Rulebook:
     return load_rulebook([builtin_rules(), *folders]) if folders else builtin_rulebook()
 
 
-def _telling(progress: Callable[[Progress], object]) -> Callable[[LineSource], None]:
+def telling(progress: Callable[[Progress], object] | None) -> Callable[[LineSource], None] | None:
+    """Return what the layers below call with a source, for a function that is called with its progress."""
+    if progress is None:
+        return None
+
     def tell(source: LineSource) -> None:
-        progress(progress_of(source))
+        progress(_progress_of(source))
 
     return tell
 
 
-def progress_of(source: LineSource) -> Progress:
-    """Return how far a source has been read."""
+def _progress_of(source: LineSource) -> Progress:
     size = getattr(source, "size", None)
     done = getattr(source, "disk_read", source.bytes_read) if size else source.bytes_read
     return Progress(source.name, done, size)
