@@ -25,6 +25,8 @@ class LogscanError(Exception):
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)
         self.hint = hint
+        if hint is not None:
+            self.add_note(f"help: {hint}")  # a traceback, as a notebook shows it, says what to do as well
 
 
 class UsageError(LogscanError):
@@ -72,6 +74,8 @@ class RulebookError(LogscanError):
         count = len(problems)
         super().__init__(f"{count} mistake{'s' if count != 1 else ''} in the rules")
         self.problems = tuple(problems)
+        for problem in self.problems:
+            self.add_note(problem.render())
 
 
 class OutputError(LogscanError):

@@ -16,29 +16,21 @@ from nccl_logscan.cli.progress import progress_on
 from nccl_logscan.cli.stdin import standard_input
 from nccl_logscan.cli.stdout import printing
 from nccl_logscan.errors import OutputError
+from nccl_logscan.event_table.forms import SUFFIXES, form_named
+from nccl_logscan.event_table.kinds import kinds_named
 from nccl_logscan.event_table.rows import Choice
-from nccl_logscan.events.model import EVENT_TYPES
 from nccl_logscan.report.visible import visible
 from nccl_logscan.report.write import EVENTS
 from nccl_logscan.sources import Source, open_sources
 
-_FORMS = {".parquet": "parquet", ".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 _NOTES = 20
 
 
 def _kinds_named(_context: click.Context, _option: click.Parameter, names: tuple[str, ...]) -> frozenset[str]:
-    """Return the kinds that names ask for: `nccl.warn` for itself, `nccl` for all whose name begins so."""
-    kinds: set[str] = set()
-    for name in names:
-        asked = {kind for kind in EVENT_TYPES if kind == name or kind.startswith(f"{name}.")}
-        if not asked:
-            raise click.BadParameter(f"{name!r} is no kind of event; docs/events.md lists them: {_families()}")
-        kinds |= asked
-    return frozenset(kinds)
-
-
-def _families() -> str:
-    return ", ".join(dict.fromkeys(kind.partition(".")[0] for kind in EVENT_TYPES))
+    try:
+        return kinds_named(names)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
 
 
 @click.command(
@@ -71,7 +63,7 @@ Exit codes:
 @click.option(
     "--format",
     "form",
-    type=click.Choice(list(dict.fromkeys(_FORMS.values()))),
+    type=click.Choice(list(dict.fromkeys(SUFFIXES.values()))),
     help="What to write. [default: by the output's name; jsonl on standard output]",
 )
 @click.option(
@@ -149,13 +141,10 @@ def _take_interrupts_back() -> None:
 def _form_of(output: str) -> str:
     if output == "-":
         return "jsonl"
-    form = _FORMS.get(Path(output).suffix.lower())
-    if form is None:
-        raise click.BadParameter(
-            f"the name {output} does not tell a format; end it in .parquet, .csv or .jsonl, or say --format",
-            param_hint="--output",
-        )
-    return form
+    try:
+        return form_named(output)
+    except ValueError as error:
+        raise click.BadParameter(f"{error}, or say --format", param_hint="--output") from error
 
 
 def _place(output: str, inputs: tuple[str, ...]) -> Path:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from nccl_logscan.cli.plain import is_one_of
 from nccl_logscan.expressions import deferred
+from nccl_logscan.sources.places import is_one_of
 
 _VERSION = deferred(r"(?:core_)?v?\d+(?:\.\d+){0,4}(?:[-+.\w]{0,40})?", re.ASCII)
 

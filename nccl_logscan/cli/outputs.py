@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from nccl_logscan.cli.plain import is_one_of
 from nccl_logscan.errors import OutputError, UsageError
 from nccl_logscan.report.forms import FORMS, form_of, render
 from nccl_logscan.report.view import ReportView
 from nccl_logscan.report.write import write_atomically
 from nccl_logscan.sources import STDIN, is_url, shown
+from nccl_logscan.sources.places import is_one_of
 
 _FOLDER = "reports"
 _USUAL = "html"

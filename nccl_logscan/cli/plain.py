@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from nccl_logscan.sources import STDIN
@@ -50,15 +49,3 @@ def plain_scan(words: Sequence[str]) -> PlainScan | None:
 
 def _is_a_place(name: str) -> bool:
     return bool(name) and (name == STDIN or not name.startswith("-"))
-
-
-def is_one_of(inputs: Iterable[str], place: Path) -> bool:
-    """Whether what is written to a place would replace one of the inputs."""
-    return any(_is_same_file(place, given) for given in inputs)
-
-
-def _is_same_file(place: Path, given: str) -> bool:
-    try:
-        return given != STDIN and place.samefile(given)
-    except OSError:
-        return False

@@ -1,4 +1,4 @@
-"""From inputs to a table in a file: what the command `events` does."""
+"""From inputs to a table: in a file, as the command `events` writes it, or in memory."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+import polars as pl
+
 from nccl_logscan.errors import InputError
-from nccl_logscan.event_table.frames import numbered
+from nccl_logscan.event_table.frames import SCHEMA, numbered
 from nccl_logscan.event_table.rows import Choice
 from nccl_logscan.event_table.shards import Progress, Shard, frames_in_order, processes_for, shards_of
 from nccl_logscan.event_table.write import Form, write_table
@@ -56,6 +58,23 @@ def export(
         if not done.lines:
             raise _nothing_to_read(sources, done.notes)
     return done
+
+
+def collected(
+    sources: Sequence[Source], *, choice: Choice | None = None, progress: Progress | None = None
+) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Return the same table, with `SCHEMA`, in memory; and remarks on inputs that were skipped or cut off.
+
+    Raises:
+        InputError: there is no line in any of the inputs.
+    """
+    logs = logs_among(sources)
+    shards = shards_of(logs)
+    frames = list(numbered(frames_in_order(shards, choice or Choice(), 1, Path(), progress)))
+    notes = tuple(_notes(sources, logs, shards))
+    if not any(shard.lines for shard in shards):
+        raise _nothing_to_read(sources, notes)
+    return pl.concat([pl.DataFrame(schema=SCHEMA), *frames]), notes
 
 
 def _notes(sources: Sequence[Source], logs: Sequence[Source], shards: Sequence[Shard]) -> Iterator[str]:

@@ -8,9 +8,8 @@ import pytest
 from cases import ALL, BY_NAME
 
 from benchmarks import logs
-from nccl_logscan import scan
 from nccl_logscan.errors import InputError
-from nccl_logscan.pipeline import Options, Reading
+from nccl_logscan.pipeline import Options, Reading, scan
 from nccl_logscan.skim import rounds, windows
 from nccl_logscan.skim.choice import LARGE, LEAST, Skimming
 from tests.simulation import FAULTS
