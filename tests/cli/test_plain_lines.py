@@ -41,7 +41,7 @@ def test_what_is_taken_without_click_is_what_click_makes_of_it(words):
         return
     asked = by_click(words)
     assert taken._asdict() == {name: asked[name] for name in taken._fields}
-    assert asked["form"] is None
+    assert asked["forms"] == ()
     assert not asked["configs"]
     assert not asked["folders"]
     assert not asked["follow"]
@@ -66,10 +66,3 @@ def test_what_is_taken_without_click_is_what_click_makes_of_it(words):
 )
 def test_what_is_unusual_is_left_to_click(words):
     assert plain_scan(words) is None
-
-
-def test_an_output_that_is_an_input_is_left_to_click_to_refuse(tmp_path):
-    log = tmp_path / "a.log"
-    log.write_text("")
-    assert plain_scan([str(log), "-o", str(log)]) is None
-    assert plain_scan([str(log), "-o", str(tmp_path / "b.json")]) is not None
