@@ -18,6 +18,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol, TypeVar
 
+from nccl_logscan.diagnosis.activity import find_activity
 from nccl_logscan.diagnosis.attempts import Attempts
 from nccl_logscan.diagnosis.clocks import Clocks
 from nccl_logscan.diagnosis.detectors import DETECTORS, Detector
@@ -53,11 +54,12 @@ from nccl_logscan.sources import Kind, Limits, kind_of, open_sources
 from nccl_logscan.sources.beside import configs_beside, given_configs
 from nccl_logscan.sources.line_source import LineSource, TextSource, logs_among
 from nccl_logscan.sources.raw import RawLine
-from nccl_logscan.taxonomy import Level, Role
+from nccl_logscan.taxonomy import Category, Level, Role
 
 if TYPE_CHECKING:
     from nccl_logscan.classifier.model import Model
     from nccl_logscan.configs.model import Config
+    from nccl_logscan.diagnosis.activity import Activity
     from nccl_logscan.diagnosis.verdict import Diagnosis, JudgedSetting, PlannedStep, UnclaimedGroup
     from nccl_logscan.skim.asking import Askers
     from nccl_logscan.skim.channels import UnreadChannels
@@ -450,7 +452,8 @@ class Run:
             if seen.event is not None:
                 self.matcher.count_unread(seen.event, times)
         else:
-            self.count_again([replace(seen.repeat, times=times, last=seen.last, last_order=seen.last_order)])
+            # A class may be of several sayers; its last line was read, so that its own sayer's last word is known.
+            self._count_again(replace(seen.repeat, times=times, last=seen.last, last_order=seen.last_order))
 
     def count_bulk(self, part: Round, name: str, seen: Collection[Key], tallied: Mapping[int, int]) -> None:
         """Enter lines of which none was read that stands for them: by kind, and channels by what their keys tell."""
@@ -478,14 +481,18 @@ class Run:
     def count_again(self, repeats: Iterable[_Repeat]) -> None:
         """Enter the lines that came again where their first one was entered."""
         for repeat in repeats:
-            if repeat.last is None:
-                continue
-            self.by_kind[repeat.event.kind] += repeat.times
-            self.identity.saw_again(repeat.event, repeat.last, repeat.last_order)
-            if not repeat.findings:
-                self._leave(repeat.event, repeat.last_order, repeat.times)
-            for finding in repeat.findings:
-                finding.count_again(repeat.event, repeat.times, repeat.last_order, repeat.last)
+            if repeat.last is not None:
+                self.identity.saw_again(repeat.event, repeat.last, repeat.last_order)
+                self._count_again(repeat)
+
+    def _count_again(self, repeat: _Repeat) -> None:
+        if repeat.last is None:
+            return
+        self.by_kind[repeat.event.kind] += repeat.times
+        if not repeat.findings:
+            self._leave(repeat.event, repeat.last_order, repeat.times)
+        for finding in repeat.findings:
+            finding.count_again(repeat.event, repeat.times, repeat.last_order, repeat.last)
 
     def feed(self, event: Event, site: Site) -> tuple[OpenFinding, ...] | None:
         """Give an event to all who listen. Return its findings, () for none; None if other events decide on them."""
@@ -556,7 +563,16 @@ class Run:
             rules_used={finding.rule.id: finding.rule for finding in findings},
             judged=_judged(job, configs),
             model_digest=model_digest,
+            activity=self._activity(diagnosis),
         )
+
+    def _activity(self, diagnosis: Diagnosis) -> Activity | None:
+        """Return when ranks spoke and when the failure reached them; of a job that did not fail nobody asks it."""
+        if diagnosis.category is Category.NONE:
+            return None
+        deciding = () if diagnosis.finding is None else (diagnosis.finding,)
+        failure = (*deciding, *diagnosis.consequences)
+        return find_activity(self.identity, self.clocks, failure, self.endings.is_superseded)
 
     @property
     def unexplained(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from nccl_logscan.diagnosis.last_words import Moment
 from nccl_logscan.position import Instant, Origin, Position, Span
 from nccl_logscan.records import dataclass, field
 from nccl_logscan.rulebook.rule import Rule
@@ -28,7 +29,8 @@ class Finding:
 
     `kind` is that of the first event, or the detector's name. `order` counts events from the start of the scan at the
     first match: the order of reading, not of time; `last_order` is that of the last match. `samples` are at most five,
-    first ones first.
+    first ones first. `onsets`: where each process of a known rank matched first, a rank once for each of its processes;
+    of a detector's finding none.
     """
 
     rule: Rule
@@ -43,6 +45,7 @@ class Finding:
     order: int
     last_order: int
     notes: tuple[str, ...] = field(default=())
+    onsets: tuple[tuple[int, Moment], ...] = ()
 
     @property
     def first(self) -> Evidence:

@@ -8,7 +8,8 @@ from nccl_logscan.diagnosis.clocks import Clocks
 from nccl_logscan.diagnosis.excerpts import TEXT_LIMIT, Excerpt
 from nccl_logscan.diagnosis.findings import Evidence, Finding
 from nccl_logscan.diagnosis.identity import Identity
-from nccl_logscan.diagnosis.sayer import Who
+from nccl_logscan.diagnosis.last_words import Moment
+from nccl_logscan.diagnosis.sayer import Who, who
 from nccl_logscan.events.model import Event
 from nccl_logscan.position import Instant, Origin, Position
 from nccl_logscan.records import dataclass, field
@@ -21,7 +22,7 @@ SAYERS = 16_384
 
 @dataclass(slots=True)
 class OpenFinding:
-    """A rule's matches so far. `sayers` remembers who said it, first ones first, at most SAYERS of them."""
+    """A rule's matches so far. `sayers` remembers who said it, first ones first, and when first; at most SAYERS."""
 
     rule: Rule
     kind: str
@@ -30,7 +31,7 @@ class OpenFinding:
     order: int
     last_order: int
     count: int = 0
-    sayers: dict[Who, None] = field(default_factory=dict)
+    sayers: dict[Who, Moment] = field(default_factory=dict)
     samples: list[Excerpt] = field(default_factory=list)
     sample_orders: list[int] = field(default_factory=list)
     last_at: Position | None = None
@@ -38,13 +39,14 @@ class OpenFinding:
     last_origin: Origin = field(default_factory=Origin)
     last_when: Instant | None = None
 
-    def add(self, sayer: Who, order: int, times: int) -> bool:
+    def add(self, event: Event, order: int) -> bool:
         """Count a match; return whether it is worth an excerpt (a new sayer, while there is room)."""
-        self.count += times
+        self.count += event.repeated
         self.last_order = order
+        sayer = who(event)
         is_new = sayer not in self.sayers
         if is_new and len(self.sayers) < SAYERS:
-            self.sayers[sayer] = None
+            self.sayers[sayer] = Moment(event.at, event.when)
         return len(self.samples) < SAMPLES and (is_new or len(self.samples) < 2)
 
     def end(self, at: Position, text: str, origin: Origin, when: Instant | None) -> None:
@@ -69,7 +71,7 @@ class OpenFinding:
             last = Evidence(self.last_at, self.last_text[:TEXT_LIMIT], self.last_origin, self.last_when)
         place = {source: number for number, source in enumerate(sources)}
         sayers = sorted(self.sayers, key=lambda sayer: place.get(sayer.source, len(place)))
-        ranks = (identity.rank_of(sayer) for sayer in sayers)
+        onsets = [(rank, self.sayers[sayer]) for sayer in sayers if (rank := identity.rank_of(sayer)) is not None]
         hosts = (identity.host_of_sayer(sayer) for sayer in sayers)
         return Finding(
             rule=self.rule,
@@ -77,12 +79,13 @@ class OpenFinding:
             key=self.key,
             captures=self.captures,
             count=self.count,
-            ranks=tuple(dict.fromkeys(rank for rank in ranks if rank is not None)),
+            ranks=tuple(dict.fromkeys(rank for rank, _ in onsets)),
             hosts=tuple(dict.fromkeys(host for host in hosts if host is not None)),
             samples=samples,
             last=last,
             order=taken[0][1],
             last_order=self.last_order,
+            onsets=tuple(onsets),
         )
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar, NamedTuple
 
 from nccl_logscan.diagnosis.excerpts import Site
 from nccl_logscan.diagnosis.groups import GROUP_EVENTS, ProcessGroups, global_rank_in
 from nccl_logscan.diagnosis.heed import Heed
 from nccl_logscan.diagnosis.host_names import short_host
-from nccl_logscan.diagnosis.last_words import LastSeen, LastWord, LastWords
+from nccl_logscan.diagnosis.last_words import LastSeen, LastWord, LastWords, Spoke
 from nccl_logscan.diagnosis.places import Content, Places, local_place_in_name, pid_in_name, rank_in_name
 from nccl_logscan.diagnosis.processes import Processes, ProcessId
 from nccl_logscan.diagnosis.sayer import Who, key_of, who
@@ -436,6 +436,13 @@ class Identity:
         if self._last_of_rank is None:
             self._last_of_rank = self._last_words.by_rank(self.rank_of)
         return self._last_of_rank.get(rank)
+
+    def spoke(self) -> Iterator[tuple[int, str, Spoke]]:
+        """Yield rank, source and times of each process of a known rank. To be asked once the scan is over."""
+        for sayer, spoke in self._last_words.spoke():
+            rank = self.rank_of(sayer)
+            if rank is not None:
+                yield rank, sayer.source, spoke
 
     def absent(self, present: Iterable[int]) -> tuple[int, ...]:
         """Return the ranks of the world that are not in `present`."""

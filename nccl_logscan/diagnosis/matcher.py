@@ -17,7 +17,6 @@ from nccl_logscan.diagnosis.folding import OpenFinding
 from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.diagnosis.index import RuleIndex, index_of
 from nccl_logscan.diagnosis.number_wise import NumberWise
-from nccl_logscan.diagnosis.sayer import who
 from nccl_logscan.events.model import Event
 from nccl_logscan.literals import needs_of
 from nccl_logscan.position import Origin, Position, Span
@@ -361,7 +360,7 @@ class Matcher:
         finding = self._open.get((hit.rule.id, attempt, key))
         if finding is None:
             finding = self._opened(hit, event.kind, attempt, key, site.order)
-        if finding.add(who(event), site.order, event.repeated):
+        if finding.add(event, site.order):
             finding.samples.append(excerpt or _excerpt(hit, event, site))
             finding.sample_orders.append(site.order)
         else:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from nccl_logscan.diagnosis.activity import Activity
 from nccl_logscan.diagnosis.findings import Evidence, Finding
 from nccl_logscan.position import Instant, Position
 from nccl_logscan.records import dataclass, field
@@ -276,3 +277,5 @@ class ScanResult:
     judged: tuple[JudgedSetting, ...] = ()
     model_digest: str | None = None
     """Of the classifier's model; None where it was not asked."""
+    activity: Activity | None = None
+    """When ranks spoke; None where nothing failed, or where neither times nor the lines of one input compare them."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from nccl_logscan.report.compiled_templates import SCRIPT, SCRIPT_DIGEST, STYLE
+from nccl_logscan.report.graph import draw_graph
+from nccl_logscan.report.heat_map import draw_activity
 from nccl_logscan.report.page import page_of
 from nccl_logscan.report.picture import draw_timeline
 from nccl_logscan.report.view import ReportView
@@ -38,6 +40,8 @@ def render_html(view: ReportView) -> str:
             "script": Markup(SCRIPT),  # noqa: S704 - as above
             "script_digest": SCRIPT_DIGEST,
             "picture": draw_timeline(view),
+            "heat_map": draw_activity(view),
+            "graph": draw_graph(view),
             "state": _STATES.get(view["verdict"]["category"], "Failed"),
             "sureness": _HEALTHY if view["verdict"]["category"] == "none" else _LEVELS[view["verdict"]["level"]],
             "action": _ACTIONS[view["verdict"]["action"]],

@@ -18,6 +18,8 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 116, 24, 16, 36
 _LANE = 22
 _LETTER = 6.6
 _TITLE = 200
+_NEAR = 4
+"""By how much a reader with scripts zooms in until other ticks are shown (templates/timeline.js)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +43,12 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A labelled place on the axis."""
+    """A labelled place on the axis. `zoom`: 1, or where only a picture drawn so many times as wide has room for it."""
 
     x: float
     label: str
     anchor: str
+    zoom: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +97,7 @@ def draw_timeline(view: ReportView) -> Picture | None:
         left=_LEFT,
         lanes=tuple(lanes),
         marks=tuple(sorted(marks, key=lambda mark: _LAYERS.index(mark.what))),
-        ticks=tuple(_ticks(places, times)),
+        ticks=(*_ticks(places, times), *_ticks(places, times, _NEAR)),
         cause_x=next((mark.x for mark in marks if mark.what == "cause"), None),
         axis=axis,
     )
@@ -162,22 +165,23 @@ def _places(steps: Sequence[float]) -> list[float]:
     return places
 
 
-def _ticks(places: Sequence[float], times: Sequence[datetime] | None) -> list[Tick]:
-    """Return labels for the first moment, the last, and as many between as do not touch."""
-    labels = [_clock(time, times[0]) for time in times] if times else [f"{at}." for at in range(1, len(places) + 1)]
-    last = len(places) - 1
-    free_until = places[last] - _LETTER * len(labels[last])
-    ticks = [Tick(places[0], labels[0], "start")]
-    taken = places[0] + _LETTER * len(labels[0])
+def _ticks(places: Sequence[float], times: Sequence[datetime] | None, zoom: int = 1) -> list[Tick]:
+    """Return labels for the first moment, the last, and as many between as do not touch where it is drawn so wide."""
+    labels = [time_label(time, times[0]) for time in times] if times else [f"{at}." for at in range(1, len(places) + 1)]
+    last, letter = len(places) - 1, _LETTER / zoom
+    free_until = places[last] - letter * len(labels[last])
+    ticks = [Tick(places[0], labels[0], "start", zoom)]
+    taken = places[0] + letter * len(labels[0])
     for place, label in zip(places[1:last], labels[1:last], strict=True):
-        half = _LETTER * len(label) / 2
-        if taken + _LETTER < place - half and place + half + _LETTER < free_until:
-            ticks.append(Tick(place, label, "middle"))
+        half = letter * len(label) / 2
+        if taken + letter < place - half and place + half + letter < free_until:
+            ticks.append(Tick(place, label, "middle", zoom))
             taken = place + half
-    return [*ticks, Tick(places[last], labels[last], "end")] if taken < free_until else ticks
+    return [*ticks, Tick(places[last], labels[last], "end", zoom)] if taken < free_until else ticks
 
 
-def _clock(time: datetime, start: datetime) -> str:
+def time_label(time: datetime, start: datetime) -> str:
+    """Return a time of day, and how long after the start that is."""
     since = time - start
     if since < timedelta(seconds=1):
         return time.strftime("%H:%M:%S")

@@ -28,9 +28,9 @@ _NAMES = {
 _OWN_PARTS = frozenset({"schema_version", "tool", "rules", "omitted", "redacted"})
 _OWN_FIELDS = frozenset(
     {
-        "action", "basis", "because", "by_kind", "category", "check", "effect", "family", "framework", "id", "kind",
-        "level", "origin", "owner", "risk", "role", "rule", "setting", "severity", "since", "source", "time", "unit",
-        "until", "nccl_versions", "torch_versions", "cuda_driver", "waits_in", "words",
+        "action", "basis", "because", "by_kind", "category", "check", "edges", "effect", "family", "follows",
+        "framework", "id", "kind", "level", "origin", "owner", "risk", "role", "rule", "setting", "severity", "since",
+        "source", "time", "unit", "until", "nccl_versions", "torch_versions", "cuda_driver", "waits_in", "words",
     }
 )  # fmt: skip
 _HOST_FIELDS = frozenset({"host", "hosts", "clock", "who"})
@@ -105,7 +105,7 @@ def _words(text: str) -> Iterator[str]:
 
 
 def _learn(view: ReportView, stand_ins: StandIns) -> None:
-    for part in ("job", "verdict", "ranks", "findings", "timeline"):
+    for part in ("job", "verdict", "ranks", "findings", "timeline", "activity"):
         for text, field in _texts(view.get(part), part):
             if field in {"host", "hosts"}:
                 stand_ins.know("host", text)

@@ -9,6 +9,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from nccl_logscan.catalogue.model import Kind
+from nccl_logscan.diagnosis.causes import explains
 from nccl_logscan.diagnosis.findings import Evidence, Finding
 from nccl_logscan.diagnosis.verdict import (
     Aligned,
@@ -29,6 +30,7 @@ from nccl_logscan.diagnosis.verdict import (
 )
 from nccl_logscan.expressions import deferred
 from nccl_logscan.position import Instant, Position
+from nccl_logscan.report.activity import activity_of
 from nccl_logscan.report.redact import redact, redact_marked, redact_value
 from nccl_logscan.rulebook.rule import Rule
 from nccl_logscan.taxonomy import Role
@@ -87,9 +89,10 @@ def build_view(result: ScanResult) -> ReportView:
             {"category": other.category.value, "confidence": _share(other.confidence), "why": other.why}
             for other in diagnosis.alternatives[:3]
         ],
-        "cascade": [_consequence(finding) for finding in diagnosis.consequences[:CASCADE_LIMIT]],
+        "cascade": _cascade(diagnosis),
         "findings": [_finding(finding) for finding in _shown(result.findings)],
         "timeline": [_moment(entry) for entry in _head_and_tail(result.timeline, TIMELINE_LIMIT)],
+        "activity": activity_of(result.activity, diagnosis.culprit, job.ranks_silent),
         "ranks": _standings(result),
         "remediation": [_step(step) for step in result.plan[:STEPS_LIMIT]],
         "config": {
@@ -158,11 +161,23 @@ def _cited(cited: Cited) -> dict[str, Any]:
     }
 
 
-def _consequence(finding: Finding) -> dict[str, Any]:
+def _cascade(diagnosis: Diagnosis) -> list[dict[str, Any]]:
+    """Return what followed, each with the last symptom before it that explains it."""
+    shown = diagnosis.consequences[:CASCADE_LIMIT]
+    rules = list({finding.rule.id: finding.rule for finding in shown}.values())
+    follows: dict[str, str | None] = {}
+    for at, rule in enumerate(rules):
+        before = (other.id for other in reversed(rules[:at]) if explains(other.explains, rule.id))
+        follows[rule.id] = next(before, None)
+    return [_consequence(finding, follows[finding.rule.id]) for finding in shown]
+
+
+def _consequence(finding: Finding, follows: str | None) -> dict[str, Any]:
     return {
         "category": finding.rule.category.value,
         "rule": finding.rule.id,
         "title": finding.rule.title,
+        "follows": follows,
         "ranks": list(finding.ranks[:RANKS_LIMIT]),
         "rank_count": len(finding.ranks),
         "count": finding.count,

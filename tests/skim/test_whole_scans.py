@@ -38,7 +38,13 @@ def said(paths, large_, threads=2):
         "kinds": coverage.by_kind,
         "sizes": (coverage.lines, coverage.bytes, coverage.replaced_bytes, coverage.truncated_lines),
         "unknown": coverage.unrecognised_nccl_lines,
+        "activity": result.activity and [lines_of(course) for course in result.activity.courses],
     }
+
+
+def lines_of(course):
+    """Its lines; tied to another clock, their times may differ within the uncertainty that is told with them."""
+    return course.rank, course.first.at, course.last.at, course.trouble and course.trouble.at
 
 
 def without_counts(said_):
