@@ -18,6 +18,7 @@ from nccl_logscan.cli.stdin import standard_input
 from nccl_logscan.cli.stdout import placed_on, printing
 from nccl_logscan.cli.step_summary import append_summary
 from nccl_logscan.diagnosis.verdict import ScanResult
+from nccl_logscan.errors import OutputError
 from nccl_logscan.pipeline import Options, scan
 from nccl_logscan.records import replace
 from nccl_logscan.report.forms import render
@@ -64,15 +65,19 @@ def run_scan(
     else:
         result = _scan(logs, folders, options, engine)
     view = _public(build_view(result)) if redact else build_view(result)
-    problems = written(view, reports)
-    if (problem := append_summary(view)) is not None:
+    read = [one.name for one in result.inputs]
+    places, problems = written(view, reports, read)
+    if (problem := append_summary(view, [*read, *places])) is not None:
         warn(problem)
     printed = next((report.form for report in reports if report.place is None), None)
-    with printing():
-        if printed is not None:
-            _print(render(view, printed, verbose=verbose))
-        elif not quiet and len(problems) < len(reports):
-            print_verdict(view, [str(report.place) for report in reports], verbose=verbose)
+    try:
+        with printing():
+            if printed is not None:
+                _print(render(view, printed, verbose=verbose))
+            elif not quiet:
+                print_verdict(view, places, verbose=verbose)
+    except OutputError as error:
+        problems.append(error)
     raise_all(problems)
     return 0 if exit_zero or view["verdict"]["category"] == Category.NONE else 1
 

@@ -2,7 +2,7 @@
 
 from nccl_logscan.report.page import Macro, environment, escape, loop_context, markup_join, missing, nothing
 
-DIGEST = "5d04bc2e2c93fad64b41449d12fb172b4cead8de5f85e64c95a0f096fb6cc6e8"
+DIGEST = "21094ab4b1474c22c66db0d82a7050dacb0615dc282903cbe1ce579b7c44e3f6"
 SCRIPT_DIGEST = 'sha256-czIsy58cWJjjFCyj8kEfI2WEhYnELpz/YK7lOuKR/2o='
 
 
@@ -1486,7 +1486,7 @@ def _report_html(context, missing=missing, environment=environment):
         l_0_place = undefined(f"the template {included_template.__name__!r} (imported on line 1 in 'report.html.j2') does not export the requested name 'place'", name='place')
     context.vars['place'] = l_0_place
     context.exported_vars.discard('place')
-    yield '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src \'unsafe-inline\'; script-src \''
+    yield '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta name="generator" content="nccl-logscan">\n<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src \'unsafe-inline\'; script-src \''
     yield escape(environment.finalize((undefined(name='script_digest') if l_0_script_digest is missing else l_0_script_digest)))
     yield '\'; img-src data:; base-uri \'none\'; form-action \'none\'">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">\n<meta name="robots" content="noindex">\n<title>'
     yield escape(environment.finalize(environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'verdict'), 'category')))
