@@ -165,9 +165,7 @@ def test_a_log_whose_times_go_back_has_a_picture_all_the_same(name):
         for number in range(400)
     ]
     texts = BY_NAME[name].texts()
-    view = build_view(
-        scan_text({name: "\n".join([*back, text]) for name, text in texts.items()}, builtin_rulebook())
-    )
+    view = build_view(scan_text({name: "\n".join([*back, text]) for name, text in texts.items()}, builtin_rulebook()))
 
     assert view["activity"] is not None
     for lane in view["activity"]["lanes"]:
