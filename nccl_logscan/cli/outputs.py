@@ -10,7 +10,7 @@ from typing import NamedTuple
 from nccl_logscan.errors import OutputError, UsageError
 from nccl_logscan.report.forms import FORMS, form_of, render
 from nccl_logscan.report.view import ReportView
-from nccl_logscan.report.write import write_atomically
+from nccl_logscan.report.write import descriptor_of, write_atomically
 from nccl_logscan.sources import STDIN, is_url, shown
 from nccl_logscan.sources.own_reports import is_own_report
 from nccl_logscan.sources.places import is_among, is_one_of
@@ -18,6 +18,7 @@ from nccl_logscan.sources.places import is_among, is_one_of
 _FOLDER = "reports"
 _USUAL = "html"
 _ELSEWHERE = "choose another place with --output"
+_STDOUT = 1
 
 
 class Output(NamedTuple):
@@ -34,11 +35,13 @@ def outputs_of(names: Sequence[str], forms: Sequence[str], inputs: Sequence[str]
     A form goes to the one place that is named, or to those whose names ask for none, in order; without a place each
     goes to its own file in `reports`, named after the log.
 
-    Raises UsageError where two would be written to one place, one over an input, or a form has no place; OutputError
-    where a folder is missing.
+    Raises UsageError where two would be written to one place, one over an input, a form has no place or a name is
+    empty; OutputError where a folder is missing.
     """
+    if not all(names):
+        raise _refused("--output", "the name is empty; is a variable not set?")
     if names:
-        outputs = tuple(Output(form, None if name == STDIN else Path(name)) for name, form in _dealt(names, forms))
+        outputs = tuple(Output(form, None if _is_stdout(name) else Path(name)) for name, form in _dealt(names, forms))
     else:
         outputs = tuple(_usual(form, log) for form in dict.fromkeys(forms or (_USUAL,)))
     for output in outputs:
@@ -51,12 +54,14 @@ def outputs_of(names: Sequence[str], forms: Sequence[str], inputs: Sequence[str]
     return outputs
 
 
-def written(view: ReportView, outputs: Sequence[Output], inputs: Sequence[str]) -> tuple[list[str], list[OutputError]]:
+def written(view: ReportView, outputs: Sequence[Output], inputs: Sequence[str]) -> tuple[list[str], list[Exception]]:
     """Write the reports that go to files, each whole or not at all; return the places, and what stood in the way.
 
-    None takes the place of a file that the scan has read (`inputs`), such as a script beside a log.
+    None takes the place of a file that the scan has read (`inputs`), such as a script beside a log. A defect of one
+    form is returned as well: it costs none of the others.
     """
-    places, problems = [], []
+    places: list[str] = []
+    problems: list[Exception] = []
     for form, place, is_named in outputs:
         if place is None:
             continue
@@ -67,23 +72,30 @@ def written(view: ReportView, outputs: Sequence[Output], inputs: Sequence[str]) 
                 _make_folder(place.parent)
             write_atomically(place, render(view, form))
             places.append(str(place))
-        except OutputError as problem:
+        except Exception as problem:  # noqa: BLE001 - `raise_all` raises it, once all else is written
             problems.append(problem)
     return places, problems
 
 
-def raise_all(problems: Sequence[OutputError]) -> None:
-    """Raise OutputError with what stood in the way of each report, if anything did."""
+def raise_all(problems: Sequence[Exception]) -> None:
+    """Raise OutputError with what stood in the way of each report, if anything did; a defect as it is."""
+    for problem in problems:
+        if not isinstance(problem, OutputError):
+            raise problem
     if problems:
-        hint = next((problem.hint for problem in problems if problem.hint), None)
+        hint = next((problem.hint for problem in problems if isinstance(problem, OutputError) and problem.hint), None)
         raise OutputError("; ".join(str(problem) for problem in problems), hint=hint) from problems[0]
 
 
 def is_same_place(one: str, other: str) -> bool:
     """Whether two names of `--output` mean one file, or both standard output."""
-    if STDIN in {one, other}:
-        return one == other
+    if _is_stdout(one) or _is_stdout(other):
+        return _is_stdout(one) and _is_stdout(other)
     return os.path.realpath(one) == os.path.realpath(other) or is_one_of([other], Path(one))
+
+
+def _is_stdout(name: str) -> bool:
+    return name == STDIN or descriptor_of(name) == _STDOUT
 
 
 def _usual(form: str, log: str) -> Output:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -109,6 +111,8 @@ def test_a_format_alone_decides_over_the_ending_of_a_place_alone(run, failed, he
         (["-o", "-", "-o", "-"], "are one place"),
         (["-o", "a.html", "-o", "b.json", "--format", "sarif"], "no --output is left for sarif"),
         (["-o", "a.html", "-o", "LOG"], "is one of the inputs"),
+        (["-o", "a.html", "-o", ""], "the name is empty"),
+        (["-o", "-", "-o", "/dev/stdout"], "are one place"),
     ],
 )
 def test_what_cannot_be_is_refused_before_a_line_is_read(run, failed, here, words, said):
@@ -200,6 +204,46 @@ def test_an_earlier_report_in_the_folder_of_the_logs_is_replaced(run, failed, he
         assert run("logs", "-q", "-o", "logs/report.html", "-o", "logs/report.json").code == 1
 
     assert len(json.loads((here / "logs" / "report.json").read_text())["inputs"]) == 1
+
+
+def test_a_defect_of_one_form_costs_none_of_the_others(run, failed, here, monkeypatch):
+    def broken(_view):
+        raise IndexError("list index out of range")
+
+    monkeypatch.setattr("nccl_logscan.report.sarif.render_sarif", broken)
+    ran = run(failed, "-o", "a.sarif", "-o", "a.html", "-o", "a.xml")
+
+    assert ran.code == 70
+    assert "has a defect: IndexError" in ran.err
+    assert sorted(path.name for path in here.iterdir()) == ["a.html", "a.xml"]
+    assert ran.out.startswith("FAILED")
+
+
+def test_standard_output_by_its_other_names_has_the_report_and_no_verdict(run, failed):
+    for name in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"):
+        ran = run(failed, "--format", "json", "-o", name)
+
+        assert json.loads(ran.out)["verdict"]["category"] == "collective_timeout"
+
+
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/stderr", "/dev/fd/2"])
+def test_a_file_that_the_shell_appends_to_keeps_what_it_holds(failed, here, name):
+    kept = here / "all.txt"
+    kept.write_text("of an earlier command\n")
+    command = [sys.executable, "-m", "nccl_logscan", str(failed), "-q", "--format", "json", "-o", name]
+    with kept.open("ab") as stream:
+        ran = subprocess.run(command, stdout=stream, stderr=stream, check=False)
+
+    first, _, rest = kept.read_text().partition("\n")
+    assert (ran.returncode, first) == (1, "of an earlier command")
+    assert json.loads(rest)["verdict"]["category"] == "collective_timeout"
+
+
+def test_a_descriptor_that_is_not_open_is_told_as_any_place_that_cannot_be_written(run, failed):
+    ran = run(failed, "-o", "/dev/fd/987")
+
+    assert ran.code == 5
+    assert "cannot write the report to /dev/fd/987: bad file descriptor" in ran.err
 
 
 def test_ordinary_words_with_several_places_need_no_parser():
