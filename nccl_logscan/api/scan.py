@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from nccl_logscan import pipeline
 from nccl_logscan.api.names import Paths, names_of
@@ -12,9 +12,7 @@ from nccl_logscan.api.result import ScanResult, result_of
 from nccl_logscan.pipeline import Options
 from nccl_logscan.records import replace
 from nccl_logscan.rulebook.load import rulebook_with
-
-if TYPE_CHECKING:
-    from nccl_logscan.sources.line_source import LineSource
+from nccl_logscan.sources.line_source import LineSource, progress_of
 
 
 class Progress(NamedTuple):
@@ -88,12 +86,6 @@ def telling(progress: Callable[[Progress], object] | None) -> Callable[[LineSour
         return None
 
     def tell(source: LineSource) -> None:
-        progress(_progress_of(source))
+        progress(Progress(source.name, *progress_of(source)))
 
     return tell
-
-
-def _progress_of(source: LineSource) -> Progress:
-    size = getattr(source, "size", None)
-    done = getattr(source, "disk_read", source.bytes_read) if size else source.bytes_read
-    return Progress(source.name, done, size)
