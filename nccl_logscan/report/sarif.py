@@ -8,7 +8,6 @@ from typing import Any
 
 from nccl_logscan.expressions import deferred
 from nccl_logscan.lint.model import Check
-from nccl_logscan.report.filters import short
 from nccl_logscan.report.patch import replacements
 from nccl_logscan.report.remarks import Remark, remarks_of
 from nccl_logscan.report.sarif_parts import (
@@ -20,7 +19,7 @@ from nccl_logscan.report.sarif_parts import (
     message,
 )
 from nccl_logscan.report.view import ReportView, place_of, rule_prose
-from nccl_logscan.report.visible import sentence, visible
+from nccl_logscan.report.visible import sentence, short, visible
 from nccl_logscan.report.wording import reason_of, whose
 from nccl_logscan.rulebook.load import builtin_rulebook
 from nccl_logscan.taxonomy import Category

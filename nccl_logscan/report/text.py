@@ -9,8 +9,21 @@ from typing import TYPE_CHECKING, Any, cast
 from nccl_logscan.records import dataclass, replace
 from nccl_logscan.report.plain import PlainText, width_of
 from nccl_logscan.report.view import ReportView, place_of
-from nccl_logscan.report.visible import harmless_to_runners, sentence, visible
-from nccl_logscan.report.wording import LEVELS, STATES, amount_read, reason_of, unit_said, where_said, whose
+from nccl_logscan.report.visible import harmless_to_runners, visible
+from nccl_logscan.report.wording import (
+    LEVELS,
+    STATES,
+    amount_read,
+    counted,
+    lint_said,
+    names_change,
+    reason_of,
+    setting_said,
+    times_said,
+    unit_said,
+    where_said,
+    whose,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -255,7 +268,7 @@ def _steps(page: _Page, steps: list[dict[str, Any]]) -> Iterator[_Row]:
 
 def _change(step: dict[str, Any]) -> str:
     """Return from what to what a setting goes: `NCCL_IB_GID_INDEX 3 → unset`; nothing where the title tells all."""
-    if not step["setting"] or (step["where"] is step["to"] is None and step["setting"] in step["title"]):
+    if not names_change(step):
         return ""
     now = f" {step['from']}" if step["from"] is not None else ""
     to = f" → {step['to']}" if step["to"] not in {None, step["from"]} else ""
@@ -265,10 +278,7 @@ def _change(step: dict[str, Any]) -> str:
 def _wrong_settings(page: _Page, lint: list[dict[str, Any]]) -> Iterator[_Row]:
     shown = [entry for entry in lint if page.verbose or entry["severity"] != "note"]
     for number, entry in enumerate(page.few(shown, 2)):
-        said = (
-            f"{entry['name']}{'=' if entry['value'] else ''}{entry['value']}: "
-            f"{sentence(entry['problem'])} {sentence(entry['advice'])}"
-        )
+        said = f"{setting_said(entry)}: {lint_said(entry)}"
         text = page.text.assemble(page.place(entry), "  ", harmless_to_runners(visible(said.strip())))
         yield _Row(4 + min(number, 2) * 2, "Settings", page.fold(text, 20 if page.verbose else 2))
 
@@ -283,9 +293,8 @@ def _prose(
 
 
 def _echo(echo: dict[str, Any]) -> str:
-    first = echo["first"]
-    times = f"{echo['count']:,} times" if echo["count"] != 1 else "once"
-    return f"{echo['title']} ({times}, {echo['rank_count']:,} ranks, first at {place_of(first)})"
+    told = f"{times_said(echo['count'])}, {counted(echo['rank_count'], 'rank')}, first at {place_of(echo['first'])}"
+    return f"{echo['title']} ({told})"
 
 
 def _alternative(other: dict[str, Any]) -> str:
