@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from nccl_logscan.report.advice import advice_of
 from nccl_logscan.report.markdown_text import code, excerpt, fence, inline
 from nccl_logscan.report.view import ReportView, place_of
 from nccl_logscan.report.visible import lines_harmless_to_runners, sentence
@@ -47,21 +48,18 @@ def render_markdown(view: ReportView) -> str:
     60; the limit of a job summary is 1 MiB. Whatever the log holds, its text stays text.
     """
     verdict = view["verdict"]
-    steps = [step for step in view["remediation"] if not step["do_not"]]
-    changes = [step for step in steps if step["effect"] != "inspect"]
-    looks = [step for step in steps if step["effect"] == "inspect"]
-    if not changes:
-        changes, looks = looks, []
+    advice = advice_of(view)
+    doing, looking = (advice.changes, advice.looks) if advice.changes else (advice.looks, [])
     blocks = [
         *_head(verdict),
         *_section("Why", _listed(verdict["reasons"][:_REASONS])),
-        *_section("What to do", _steps(changes, view)),
-        *_section("What not to do", _list(_avoided(step, view) for step in view["remediation"] if step["do_not"])),
+        *_section("What to do", _steps(doing, view)),
+        *_section("What not to do", _list(_avoided(step, view) for step in advice.avoided)),
         *_section("Settings that are wrong", _list(_wrong_settings(view["config"]["lint"]))),
         *_evidence(view),
         *_cascade(view),
         *_section("What is not known", _listed([*verdict["unknowns"], *map(_alternative, view["alternatives"])])),
-        *_section("What would tell more", _steps(looks, view)),
+        *_section("What would tell more", _steps(looking, view)),
         *_unclaimed(view),
         "---",
         _read(view),

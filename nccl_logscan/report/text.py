@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from nccl_logscan.records import dataclass, replace
+from nccl_logscan.report.advice import advice_of
 from nccl_logscan.report.plain import PlainText, width_of
 from nccl_logscan.report.view import ReportView, place_of
 from nccl_logscan.report.visible import harmless_to_runners, visible
@@ -190,10 +191,10 @@ def _rows(view: ReportView, written_to: Sequence[str], page: _Page) -> Iterator[
     yield from _evidence(page, page.few(verdict["evidence"], 3))
     if page.verbose:
         yield from _prose(page, 5, "Then", [_echo(echo) for echo in view["cascade"]])
-    steps = view["remediation"]
-    yield from _steps(page, page.few([step for step in steps if not step["do_not"]], 3))
+    advice = advice_of(view)
+    yield from _steps(page, page.few(advice.steps, 3))
     yield from _wrong_settings(page, view["config"]["lint"])
-    avoid = [f"{step['title']} {reason_of(step, view['rules'])}" for step in steps if step["do_not"]]
+    avoid = [f"{step['title']} {reason_of(step, view['rules'])}" for step in advice.avoided]
     yield from _prose(page, 3, "Do not", page.few(avoid, 2))
     yield from _prose(page, 3, "Unknown", page.few(verdict["unknowns"], 2))
     if page.verbose:
