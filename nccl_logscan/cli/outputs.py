@@ -14,6 +14,7 @@ from nccl_logscan.report.write import descriptor_of, write_atomically
 from nccl_logscan.sources import STDIN, is_url, shown
 from nccl_logscan.sources.own_reports import is_own_report
 from nccl_logscan.sources.places import is_among, is_one_of
+from nccl_logscan.sources.source import reason_of
 
 _FOLDER = "reports"
 _USUAL = "html"
@@ -135,9 +136,8 @@ def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
         raise OutputError(
-            f"cannot make the folder {folder} here: {reason}", hint="choose a place with --output PATH"
+            f"cannot make the folder {folder} here: {reason_of(error)}", hint="choose a place with --output PATH"
         ) from error
 
 

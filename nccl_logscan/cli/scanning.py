@@ -23,9 +23,7 @@ from nccl_logscan.pipeline import Options, scan
 from nccl_logscan.records import replace
 from nccl_logscan.report.forms import render
 from nccl_logscan.report.view import ReportView, build_view
-from nccl_logscan.rulebook.load import builtin_rulebook, load_rulebook
-from nccl_logscan.rulebook.rule import Rulebook
-from nccl_logscan.rulebook.where import builtin_rules
+from nccl_logscan.rulebook.load import rulebook_with
 from nccl_logscan.skim.choice import Skimming
 from nccl_logscan.taxonomy import Category
 
@@ -33,11 +31,6 @@ if TYPE_CHECKING:
     from nccl_logscan.classifier.model import Model
     from nccl_logscan.cli.engine import EngineOptions
     from nccl_logscan.cli.follow import WatchOptions
-
-
-def rulebook_with(folders: tuple[Path, ...]) -> Rulebook:
-    """Return the built-in rules, and those of the user's own folders beside them."""
-    return load_rulebook([builtin_rules(), *folders]) if folders else builtin_rulebook()
 
 
 def run_scan(
