@@ -546,7 +546,7 @@ class Run:
         torn = any(source.note is not None and (source.lines_read > 0 or source.is_lost) for source in sources)
         diagnosis = diagnose(scene, torn=torn, unexplained=self.unexplained)
         diagnosis, unclaimed, model_digest = _asked(diagnosis, self._left(), self.model)
-        job = self.job.conclude()
+        job = self.job.conclude(self.gpus)
         configs = _configs_of(files, job)
         return ScanResult(
             diagnosis=diagnosis,

@@ -124,7 +124,7 @@ def test_there_are_landmarks_captions_and_a_language(page):
     for landmark in ("header", "main", "nav", "footer"):
         assert tags.count(landmark) == 1
     assert tags.count("table") == tags.count("caption")
-    assert all(header.get("scope") == "col" for header in page.all("th"))
+    assert all(header.get("scope") in {"col", "row", "rowgroup"} for header in page.all("th"))
     assert page.all("html") == [{"lang": "en"}]
 
 
