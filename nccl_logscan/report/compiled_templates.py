@@ -2,7 +2,7 @@
 
 from nccl_logscan.report.page import Macro, environment, escape, loop_context, markup_join, missing, nothing
 
-DIGEST = "8552d6adb3562a197bed40e2f82bd5b94608f07200f82b3065dde8f290b13dfb"
+DIGEST = "0cc35e4fa55726ce7e04603dde8b3853c95249946feba809ade7a0e2bceaa4a3"
 SCRIPT_DIGEST = 'sha256-czIsy58cWJjjFCyj8kEfI2WEhYnELpz/YK7lOuKR/2o='
 
 
@@ -1805,15 +1805,14 @@ def _remedy_html(context, missing=missing, environment=environment):
     
     if 0: yield None
     l_0_view = resolve('view')
-    l_0_step = l_0_steps = l_0_doing = l_0_telling = l_0_warnings = l_0_rule = missing
+    l_0_has_remedy = resolve('has_remedy')
+    l_0_advice = resolve('advice')
+    l_0_step = l_0_rule = missing
     t_1 = environment.filters['int']
     t_2 = environment.filters['link']
-    t_3 = environment.filters['list']
-    t_4 = environment.filters['rejectattr']
-    t_5 = environment.filters['round']
-    t_6 = environment.filters['selectattr']
-    t_7 = environment.filters['short']
-    t_8 = environment.filters['whole']
+    t_3 = environment.filters['round']
+    t_4 = environment.filters['short']
+    t_5 = environment.filters['whole']
     pass
     included_template = environment.get_template('parts.html.j2', 'remedy.html.j2')._get_default_module(context)
     l_0_step = getattr(included_template, 'step', missing)
@@ -1821,22 +1820,10 @@ def _remedy_html(context, missing=missing, environment=environment):
         l_0_step = undefined(f"the template {included_template.__name__!r} (imported on line 1 in 'remedy.html.j2') does not export the requested name 'step'", name='step')
     context.vars['step'] = l_0_step
     context.exported_vars.discard('step')
-    l_0_steps = t_3(context.eval_ctx, t_4(context, environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'remediation'), 'do_not'))
-    context.vars['steps'] = l_0_steps
-    context.exported_vars.add('steps')
-    l_0_doing = t_3(context.eval_ctx, t_4(context, (undefined(name='steps') if l_0_steps is missing else l_0_steps), 'effect', 'equalto', 'inspect'))
-    context.vars['doing'] = l_0_doing
-    context.exported_vars.add('doing')
-    l_0_telling = t_3(context.eval_ctx, t_6(context, (undefined(name='steps') if l_0_steps is missing else l_0_steps), 'effect', 'equalto', 'inspect'))
-    context.vars['telling'] = l_0_telling
-    context.exported_vars.add('telling')
-    l_0_warnings = t_3(context.eval_ctx, t_6(context, environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'remediation'), 'do_not'))
-    context.vars['warnings'] = l_0_warnings
-    context.exported_vars.add('warnings')
     l_0_rule = context.call(environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'rules'), 'get'), environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'verdict'), 'rule'))
     context.vars['rule'] = l_0_rule
     context.exported_vars.add('rule')
-    if ((((undefined(name='doing') if l_0_doing is missing else l_0_doing) or (undefined(name='warnings') if l_0_warnings is missing else l_0_warnings)) or (undefined(name='rule') if l_0_rule is missing else l_0_rule)) or environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'alternatives')):
+    if (undefined(name='has_remedy') if l_0_has_remedy is missing else l_0_has_remedy):
         pass
         yield '<section id="remedy" aria-labelledby="remedy-title">\n<h2 id="remedy-title">What to do</h2>\n'
         if (undefined(name='rule') if l_0_rule is missing else l_0_rule):
@@ -1846,10 +1833,10 @@ def _remedy_html(context, missing=missing, environment=environment):
             yield '</p><p>'
             yield escape(environment.finalize(environment.getattr((undefined(name='rule') if l_0_rule is missing else l_0_rule), 'why')))
             yield '</p></div>\n'
-        if (undefined(name='doing') if l_0_doing is missing else l_0_doing):
+        if environment.getattr((undefined(name='advice') if l_0_advice is missing else l_0_advice), 'changes'):
             pass
             yield '<ol class="steps">\n'
-            for l_1_entry in (undefined(name='doing') if l_0_doing is missing else l_0_doing):
+            for l_1_entry in environment.getattr((undefined(name='advice') if l_0_advice is missing else l_0_advice), 'changes'):
                 _loop_vars = {}
                 pass
                 yield '<li>'
@@ -1857,10 +1844,10 @@ def _remedy_html(context, missing=missing, environment=environment):
                 yield '</li>\n'
             l_1_entry = missing
             yield '</ol>\n'
-        if (undefined(name='warnings') if l_0_warnings is missing else l_0_warnings):
+        if environment.getattr((undefined(name='advice') if l_0_advice is missing else l_0_advice), 'avoided'):
             pass
             yield '<div class="notice">\n<h3>What not to do</h3>\n<ul class="steps warnings">\n'
-            for l_1_entry in (undefined(name='warnings') if l_0_warnings is missing else l_0_warnings):
+            for l_1_entry in environment.getattr((undefined(name='advice') if l_0_advice is missing else l_0_advice), 'avoided'):
                 _loop_vars = {}
                 pass
                 yield '<li>'
@@ -1877,7 +1864,7 @@ def _remedy_html(context, missing=missing, environment=environment):
                 yield '<li><code>'
                 yield escape(environment.finalize(environment.getattr(l_1_other, 'category')))
                 yield '</code> <span class="quiet">'
-                yield escape(environment.finalize(t_1(t_5((100 * environment.getattr(l_1_other, 'confidence'))))))
+                yield escape(environment.finalize(t_1(t_3((100 * environment.getattr(l_1_other, 'confidence'))))))
                 yield ' %</span> '
                 yield escape(environment.finalize(environment.getattr(l_1_other, 'why')))
                 yield '</li>\n'
@@ -1895,7 +1882,7 @@ def _remedy_html(context, missing=missing, environment=environment):
             l_1_reference = missing
             yield '</ul>\n'
         yield '</section>\n'
-    if (environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'verdict'), 'unknowns') or (undefined(name='telling') if l_0_telling is missing else l_0_telling)):
+    if (environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'verdict'), 'unknowns') or environment.getattr((undefined(name='advice') if l_0_advice is missing else l_0_advice), 'looks')):
         pass
         yield '<section id="unknown" aria-labelledby="unknown-title">\n<h2 id="unknown-title">What is not known, and what would tell</h2>\n<div class="notice">\n'
         if environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'verdict'), 'unknowns'):
@@ -1905,14 +1892,14 @@ def _remedy_html(context, missing=missing, environment=environment):
                 _loop_vars = {}
                 pass
                 yield '<li>'
-                yield escape(environment.finalize(t_8(t_7(l_1_unknown, 600))))
+                yield escape(environment.finalize(t_5(t_4(l_1_unknown, 600))))
                 yield '</li>\n'
             l_1_unknown = missing
             yield '</ul>\n'
-        if (undefined(name='telling') if l_0_telling is missing else l_0_telling):
+        if environment.getattr((undefined(name='advice') if l_0_advice is missing else l_0_advice), 'looks'):
             pass
             yield '<h3>Where to look</h3>\n<ol class="steps">\n'
-            for l_1_entry in (undefined(name='telling') if l_0_telling is missing else l_0_telling):
+            for l_1_entry in environment.getattr((undefined(name='advice') if l_0_advice is missing else l_0_advice), 'looks'):
                 _loop_vars = {}
                 pass
                 yield '<li>'
@@ -1933,14 +1920,15 @@ def _report_html(context, missing=missing, environment=environment):
     l_0_view = resolve('view')
     l_0_style = resolve('style')
     l_0_heat_map = resolve('heat_map')
+    l_0_has_remedy = resolve('has_remedy')
+    l_0_advice = resolve('advice')
     l_0_script = resolve('script')
-    l_0_place = l_0_logs = l_0_steps = l_0_warnings = l_0_telling = missing
+    l_0_place = l_0_logs = missing
     t_1 = environment.filters['length']
     t_2 = environment.filters['list']
     t_3 = environment.filters['number']
     t_4 = environment.filters['rejectattr']
-    t_5 = environment.filters['selectattr']
-    t_6 = environment.filters['short']
+    t_5 = environment.filters['short']
     pass
     included_template = environment.get_template('parts.html.j2', 'report.html.j2')._get_default_module(context)
     l_0_place = getattr(included_template, 'place', missing)
@@ -1948,12 +1936,12 @@ def _report_html(context, missing=missing, environment=environment):
         l_0_place = undefined(f"the template {included_template.__name__!r} (imported on line 1 in 'report.html.j2') does not export the requested name 'place'", name='place')
     context.vars['place'] = l_0_place
     context.exported_vars.discard('place')
-    yield '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src \'unsafe-inline\'; script-src \''
+    yield '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta name="generator" content="nccl-logscan">\n<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src \'unsafe-inline\'; script-src \''
     yield escape(environment.finalize((undefined(name='script_digest') if l_0_script_digest is missing else l_0_script_digest)))
     yield '\'; img-src data:; base-uri \'none\'; form-action \'none\'">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">\n<meta name="robots" content="noindex">\n<title>'
     yield escape(environment.finalize(environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'verdict'), 'category')))
     yield ': '
-    yield escape(environment.finalize(t_6(environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'verdict'), 'headline'), 120)))
+    yield escape(environment.finalize(t_5(environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'verdict'), 'headline'), 120)))
     yield '</title>\n<style>\n'
     yield escape(environment.finalize((undefined(name='style') if l_0_style is missing else l_0_style)))
     yield '</style>\n</head>\n<body class="family-'
@@ -1966,7 +1954,7 @@ def _report_html(context, missing=missing, environment=environment):
         _loop_vars = {}
         pass
         yield '<span>'
-        yield escape(environment.finalize(t_6(environment.getattr(l_1_input, 'name'), 90)))
+        yield escape(environment.finalize(t_5(environment.getattr(l_1_input, 'name'), 90)))
         yield '</span>'
     l_1_input = missing
     if (t_1((undefined(name='logs') if l_0_logs is missing else l_0_logs)) > 3):
@@ -1976,7 +1964,7 @@ def _report_html(context, missing=missing, environment=environment):
         yield ' more</span>'
     yield '</p>\n</header>\n<main>\n'
     template = environment.get_template('verdict.html.j2', 'report.html.j2')
-    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place, 'steps': l_0_steps, 'telling': l_0_telling, 'warnings': l_0_warnings}))
+    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place}))
     try:
         for event in gen:
             yield event
@@ -2000,19 +1988,10 @@ def _report_html(context, missing=missing, environment=environment):
     if environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'machines'):
         pass
         yield '<li><a href="#machines">Machines</a></li>'
-    l_0_steps = t_2(context.eval_ctx, t_4(context, environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'remediation'), 'effect', 'equalto', 'inspect'))
-    context.vars['steps'] = l_0_steps
-    context.exported_vars.add('steps')
-    l_0_warnings = t_2(context.eval_ctx, t_5(context, environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'remediation'), 'do_not'))
-    context.vars['warnings'] = l_0_warnings
-    context.exported_vars.add('warnings')
-    l_0_telling = t_2(context.eval_ctx, t_5(context, t_4(context, environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'remediation'), 'do_not'), 'effect', 'equalto', 'inspect'))
-    context.vars['telling'] = l_0_telling
-    context.exported_vars.add('telling')
-    if ((((undefined(name='steps') if l_0_steps is missing else l_0_steps) or (undefined(name='warnings') if l_0_warnings is missing else l_0_warnings)) or environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'alternatives')) or (environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'verdict'), 'rule') in environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'rules'))):
+    if (undefined(name='has_remedy') if l_0_has_remedy is missing else l_0_has_remedy):
         pass
         yield '<li><a href="#remedy">What to do</a></li>'
-    if (environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'verdict'), 'unknowns') or (undefined(name='telling') if l_0_telling is missing else l_0_telling)):
+    if (environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'verdict'), 'unknowns') or environment.getattr((undefined(name='advice') if l_0_advice is missing else l_0_advice), 'looks')):
         pass
         yield '<li><a href="#unknown">What is not known</a></li>'
     if environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'config'), 'lint'):
@@ -2020,55 +1999,55 @@ def _report_html(context, missing=missing, environment=environment):
         yield '<li><a href="#settings">Settings</a></li>'
     yield '<li><a href="#job">The job</a></li>\n<li><a href="#findings">All findings</a></li>\n<li><a href="#coverage">What was read</a></li>\n</ul>\n</nav>\n'
     template = environment.get_template('evidence.html.j2', 'report.html.j2')
-    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place, 'steps': l_0_steps, 'telling': l_0_telling, 'warnings': l_0_warnings}))
+    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place}))
     try:
         for event in gen:
             yield event
     finally: gen.close()
     template = environment.get_template('ranks.html.j2', 'report.html.j2')
-    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place, 'steps': l_0_steps, 'telling': l_0_telling, 'warnings': l_0_warnings}))
+    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place}))
     try:
         for event in gen:
             yield event
     finally: gen.close()
     template = environment.get_template('activity.html.j2', 'report.html.j2')
-    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place, 'steps': l_0_steps, 'telling': l_0_telling, 'warnings': l_0_warnings}))
+    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place}))
     try:
         for event in gen:
             yield event
     finally: gen.close()
     template = environment.get_template('course.html.j2', 'report.html.j2')
-    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place, 'steps': l_0_steps, 'telling': l_0_telling, 'warnings': l_0_warnings}))
+    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place}))
     try:
         for event in gen:
             yield event
     finally: gen.close()
     template = environment.get_template('machines.html.j2', 'report.html.j2')
-    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place, 'steps': l_0_steps, 'telling': l_0_telling, 'warnings': l_0_warnings}))
+    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place}))
     try:
         for event in gen:
             yield event
     finally: gen.close()
     template = environment.get_template('remedy.html.j2', 'report.html.j2')
-    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place, 'steps': l_0_steps, 'telling': l_0_telling, 'warnings': l_0_warnings}))
+    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place}))
     try:
         for event in gen:
             yield event
     finally: gen.close()
     template = environment.get_template('settings.html.j2', 'report.html.j2')
-    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place, 'steps': l_0_steps, 'telling': l_0_telling, 'warnings': l_0_warnings}))
+    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place}))
     try:
         for event in gen:
             yield event
     finally: gen.close()
     template = environment.get_template('job.html.j2', 'report.html.j2')
-    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place, 'steps': l_0_steps, 'telling': l_0_telling, 'warnings': l_0_warnings}))
+    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place}))
     try:
         for event in gen:
             yield event
     finally: gen.close()
     template = environment.get_template('record.html.j2', 'report.html.j2')
-    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place, 'steps': l_0_steps, 'telling': l_0_telling, 'warnings': l_0_warnings}))
+    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place}))
     try:
         for event in gen:
             yield event
@@ -2168,17 +2147,17 @@ def _verdict_html(context, missing=missing, environment=environment):
     l_0_state = resolve('state')
     l_0_sureness = resolve('sureness')
     l_0_action = resolve('action')
-    l_0_change = l_0_command = l_0_fact = l_0_place = l_0_verdict = l_0_culprit = l_0_steps = l_0_warnings = l_0_telling = missing
+    l_0_advice = resolve('advice')
+    l_0_change = l_0_command = l_0_fact = l_0_place = l_0_verdict = l_0_culprit = missing
     t_1 = environment.filters['default']
     t_2 = environment.filters['int']
     t_3 = environment.filters['length']
     t_4 = environment.filters['list']
     t_5 = environment.filters['reject']
-    t_6 = environment.filters['rejectattr']
-    t_7 = environment.filters['round']
-    t_8 = environment.filters['selectattr']
-    t_9 = environment.filters['short']
-    t_10 = environment.filters['whole']
+    t_6 = environment.filters['round']
+    t_7 = environment.filters['selectattr']
+    t_8 = environment.filters['short']
+    t_9 = environment.filters['whole']
     pass
     included_template = environment.get_template('parts.html.j2', 'verdict.html.j2')._get_default_module(context)
     l_0_change = getattr(included_template, 'change', missing)
@@ -2201,15 +2180,6 @@ def _verdict_html(context, missing=missing, environment=environment):
     l_0_culprit = environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'culprit')
     context.vars['culprit'] = l_0_culprit
     context.exported_vars.add('culprit')
-    l_0_steps = t_4(context.eval_ctx, t_6(context, environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'remediation'), 'do_not'))
-    context.vars['steps'] = l_0_steps
-    context.exported_vars.add('steps')
-    l_0_warnings = t_4(context.eval_ctx, t_8(context, environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'remediation'), 'do_not'))
-    context.vars['warnings'] = l_0_warnings
-    context.exported_vars.add('warnings')
-    l_0_telling = t_4(context.eval_ctx, t_8(context, (undefined(name='steps') if l_0_steps is missing else l_0_steps), 'effect', 'equalto', 'inspect'))
-    context.vars['telling'] = l_0_telling
-    context.exported_vars.add('telling')
     yield '<section id="verdict" aria-labelledby="headline">\n<div class="what">\n<p class="eyebrow"><strong>'
     yield escape(environment.finalize((undefined(name='state') if l_0_state is missing else l_0_state)))
     yield '</strong>'
@@ -2221,47 +2191,47 @@ def _verdict_html(context, missing=missing, environment=environment):
         yield escape(environment.finalize(environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'category')))
         yield '</code>'
     yield '</p>\n<h1 id="headline">'
-    yield escape(environment.finalize(t_10(t_9(environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'headline'), 300))))
+    yield escape(environment.finalize(t_9(t_8(environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'headline'), 300))))
     yield '</h1>\n'
     if t_4(context.eval_ctx, t_5(context, context.call(environment.getattr((undefined(name='culprit') if l_0_culprit is missing else l_0_culprit), 'values')), 'none')):
         pass
         yield '<dl class="where" aria-label="Where it began">\n'
         yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'Rank', environment.getattr((undefined(name='culprit') if l_0_culprit is missing else l_0_culprit), 'rank'))))
         yield '\n'
-        yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'Host', t_9(t_1(environment.getattr((undefined(name='culprit') if l_0_culprit is missing else l_0_culprit), 'host'), '', True), 80))))
+        yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'Host', t_8(t_1(environment.getattr((undefined(name='culprit') if l_0_culprit is missing else l_0_culprit), 'host'), '', True), 80))))
         yield '\n'
         yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'GPU', environment.getattr((undefined(name='culprit') if l_0_culprit is missing else l_0_culprit), 'device'))))
         yield '\n'
-        yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'Adapter', t_9(t_1(environment.getattr((undefined(name='culprit') if l_0_culprit is missing else l_0_culprit), 'adapter'), '', True), 80))))
+        yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'Adapter', t_8(t_1(environment.getattr((undefined(name='culprit') if l_0_culprit is missing else l_0_culprit), 'adapter'), '', True), 80))))
         yield '\n'
-        yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'Peer', t_9(t_1(environment.getattr((undefined(name='culprit') if l_0_culprit is missing else l_0_culprit), 'peer'), '', True), 80))))
+        yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'Peer', t_8(t_1(environment.getattr((undefined(name='culprit') if l_0_culprit is missing else l_0_culprit), 'peer'), '', True), 80))))
         yield '\n'
         yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'Process', environment.getattr((undefined(name='culprit') if l_0_culprit is missing else l_0_culprit), 'pid'))))
         yield '\n'
-        yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'Process group', t_9(t_1(environment.getattr((undefined(name='culprit') if l_0_culprit is missing else l_0_culprit), 'process_group'), '', True), 80))))
+        yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'Process group', t_8(t_1(environment.getattr((undefined(name='culprit') if l_0_culprit is missing else l_0_culprit), 'process_group'), '', True), 80))))
         yield '\n</dl>\n'
     if (environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'category') != 'unknown'):
         pass
         yield '<div class="sure">\n<p><strong>'
-        yield escape(environment.finalize(t_2(t_7((100 * environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'confidence'))))))
+        yield escape(environment.finalize(t_2(t_6((100 * environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'confidence'))))))
         yield ' %</strong> '
         yield escape(environment.finalize((undefined(name='sureness') if l_0_sureness is missing else l_0_sureness)))
         yield '</p>\n<div class="meter" aria-hidden="true"><span style="width: '
-        yield escape(environment.finalize(t_2(t_7((100 * environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'confidence'))))))
+        yield escape(environment.finalize(t_2(t_6((100 * environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'confidence'))))))
         yield '%"></span></div>\n</div>\n'
     yield '</div>\n<div class="next">\n<h2>'
     yield escape(environment.finalize(('What to do' if (environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'category') != 'none') else 'What this means')))
     yield '</h2>\n<p class="action">'
-    yield escape(environment.finalize((t_10(markup_join(('Restart without ', environment.getattr((undefined(name='culprit') if l_0_culprit is missing else l_0_culprit), 'host'), '.', ))) if ((environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'action') == 'restart_without_node') and environment.getattr((undefined(name='culprit') if l_0_culprit is missing else l_0_culprit), 'host')) else (undefined(name='action') if l_0_action is missing else l_0_action))))
+    yield escape(environment.finalize((t_9(markup_join(('Restart without ', environment.getattr((undefined(name='culprit') if l_0_culprit is missing else l_0_culprit), 'host'), '.', ))) if ((environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'action') == 'restart_without_node') and environment.getattr((undefined(name='culprit') if l_0_culprit is missing else l_0_culprit), 'host')) else (undefined(name='action') if l_0_action is missing else l_0_action))))
     yield '</p>\n'
-    if (undefined(name='steps') if l_0_steps is missing else l_0_steps):
+    if environment.getattr((undefined(name='advice') if l_0_advice is missing else l_0_advice), 'steps'):
         pass
         yield '<ol>\n'
-        for l_1_step in (undefined(name='steps') if l_0_steps is missing else l_0_steps)[:3]:
+        for l_1_step in environment.getattr((undefined(name='advice') if l_0_advice is missing else l_0_advice), 'steps')[:3]:
             _loop_vars = {}
             pass
             yield '<li>'
-            yield escape(environment.finalize(t_10(t_9(environment.getattr(l_1_step, 'title'), 300))))
+            yield escape(environment.finalize(t_9(t_8(environment.getattr(l_1_step, 'title'), 300))))
             yield '\n'
             yield escape(environment.finalize(context.call((undefined(name='change') if l_0_change is missing else l_0_change), l_1_step, _loop_vars=_loop_vars)))
             yield '\n'
@@ -2269,10 +2239,10 @@ def _verdict_html(context, missing=missing, environment=environment):
             yield '\n</li>\n'
         l_1_step = missing
         yield '</ol>\n'
-        if ((t_3(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'remediation')) > 3) or t_4(context.eval_ctx, t_8(context, (undefined(name='steps') if l_0_steps is missing else l_0_steps), 'diff'))):
+        if ((t_3(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'remediation')) > 3) or t_4(context.eval_ctx, t_7(context, environment.getattr((undefined(name='advice') if l_0_advice is missing else l_0_advice), 'steps'), 'diff'))):
             pass
             yield '<p><a href="#'
-            yield escape(environment.finalize(('remedy' if ((t_3((undefined(name='steps') if l_0_steps is missing else l_0_steps)) > t_3((undefined(name='telling') if l_0_telling is missing else l_0_telling))) or (undefined(name='warnings') if l_0_warnings is missing else l_0_warnings)) else 'unknown')))
+            yield escape(environment.finalize(('remedy' if (environment.getattr((undefined(name='advice') if l_0_advice is missing else l_0_advice), 'changes') or environment.getattr((undefined(name='advice') if l_0_advice is missing else l_0_advice), 'avoided')) else 'unknown')))
             yield '">'
             if (t_3(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'remediation')) > 3):
                 pass
@@ -2286,14 +2256,14 @@ def _verdict_html(context, missing=missing, environment=environment):
     elif ((environment.getattr((undefined(name='verdict') if l_0_verdict is missing else l_0_verdict), 'category') == 'none') and environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'findings')):
         pass
         yield '<p>Lines that look like errors and are harmless stand under <a href="#findings">all findings</a>.</p>\n'
-    if (undefined(name='warnings') if l_0_warnings is missing else l_0_warnings):
+    if environment.getattr((undefined(name='advice') if l_0_advice is missing else l_0_advice), 'avoided'):
         pass
         yield '<h3>What not to do</h3>\n<ul class="warnings">\n'
-        for l_1_step in (undefined(name='warnings') if l_0_warnings is missing else l_0_warnings)[:3]:
+        for l_1_step in environment.getattr((undefined(name='advice') if l_0_advice is missing else l_0_advice), 'avoided')[:3]:
             _loop_vars = {}
             pass
             yield '<li>'
-            yield escape(environment.finalize(t_10(t_9(environment.getattr(l_1_step, 'title'), 300))))
+            yield escape(environment.finalize(t_9(t_8(environment.getattr(l_1_step, 'title'), 300))))
             yield '</li>\n'
         l_1_step = missing
         yield '</ul>\n'
@@ -2308,7 +2278,7 @@ def _verdict_html(context, missing=missing, environment=environment):
                 _loop_vars = {}
                 pass
                 yield '<li>'
-                yield escape(environment.finalize(t_10(t_9(l_1_reason, 600))))
+                yield escape(environment.finalize(t_9(t_8(l_1_reason, 600))))
                 yield '</li>\n'
             l_1_reason = missing
             yield '</ul>\n'
@@ -2319,11 +2289,11 @@ def _verdict_html(context, missing=missing, environment=environment):
                 _loop_vars = {}
                 pass
                 yield '<li>'
-                yield escape(environment.finalize(t_10(t_9(l_1_unknown, 600))))
+                yield escape(environment.finalize(t_9(t_8(l_1_unknown, 600))))
                 yield '</li>\n'
             l_1_unknown = missing
             yield '</ul>\n'
-            if (undefined(name='telling') if l_0_telling is missing else l_0_telling):
+            if environment.getattr((undefined(name='advice') if l_0_advice is missing else l_0_advice), 'looks'):
                 pass
                 yield '<p><a href="#unknown">What would tell</a></p>'
         yield '</div>\n'
@@ -2346,6 +2316,6 @@ TEMPLATES = {
     'verdict.html.j2': _verdict_html,
 }
 
-STYLE = ':root {\n  color-scheme: light dark;\n  --page: #fbfbf9; --card: #ffffff; --ink: #1b1e24; --quiet: #575d69; --rule: #dcdde0; --well: #f3f3f0;\n  --accent: #555b66; --tint: #eceef1;\n  --sans: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;\n  --mono: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace;\n}\n.family-timeout { --accent: #7d5200; --tint: #fbf0d9; }\n.family-network { --accent: #1a56b0; --tint: #e6eefb; }\n.family-precision { --accent: #7336ad; --tint: #f2e9fa; }\n.family-heterogeneous { --accent: #00666e; --tint: #e0f3f4; }\n.family-memory { --accent: #b0231b; --tint: #fce9e7; }\n.family-hardware { --accent: #a12a56; --tint: #fbe8ef; }\n.family-environment { --accent: #386319; --tint: #ebf4e3; }\n.family-process { --accent: #96350f; --tint: #fbebe4; }\n.family-none { --accent: #1a6a40; --tint: #e3f4ea; }\n.family-unknown { --accent: #4b5160; --tint: #eceef2; }\n@media (prefers-color-scheme: dark) {\n  :root { --page: #13151a; --card: #1a1d23; --ink: #e7e8ea; --quiet: #a3a9b5; --rule: #343841; --well: #20242b; }\n  .family-timeout { --accent: #edb856; --tint: #3a2d12; }\n  .family-network { --accent: #8db5ff; --tint: #1b2c4b; }\n  .family-precision { --accent: #cfa8f6; --tint: #35234a; }\n  .family-heterogeneous { --accent: #66cfd6; --tint: #11383b; }\n  .family-memory { --accent: #ff9f96; --tint: #4a201d; }\n  .family-hardware { --accent: #ff9fbe; --tint: #48202f; }\n  .family-environment { --accent: #a5d283; --tint: #27371a; }\n  .family-process { --accent: #ffb08a; --tint: #46281a; }\n  .family-none { --accent: #80d6a6; --tint: #173626; }\n  .family-unknown { --accent: #b9c0cd; --tint: #2b303a; }\n}\n*, *::before, *::after { box-sizing: border-box; }\nhtml { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }\nbody { margin: 0; background: var(--page); color: var(--ink); font: 1rem/1.55 var(--sans); overflow-wrap: anywhere; }\nmain, .masthead, footer { max-width: 72rem; margin: 0 auto; padding: 0 clamp(1rem, 4vw, 2.5rem); }\nh1, h2, h3, p, ul, ol, dl, dd, figure, pre { margin: 0; }\nh1 { font-size: clamp(1.4rem, 1.1rem + 1.2vw, 1.9rem); line-height: 1.22; letter-spacing: -0.015em; font-weight: 650; text-wrap: balance; }\nh2 { font-size: 1.25rem; line-height: 1.3; letter-spacing: -0.01em; font-weight: 650; margin-bottom: 1rem; }\nh3 { font-size: 1rem; font-weight: 650; margin: 1.75rem 0 0.5rem; }\nul, ol { padding-left: 1.35rem; }\nli + li { margin-top: 0.35rem; }\na { color: var(--accent); text-underline-offset: 0.15em; }\ncode, pre, .log { font-family: var(--mono); font-size: 0.8125rem; }\n:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; border-radius: 2px; }\n.visually-hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }\n.skip { position: absolute; left: -100vw; top: 0; padding: 0.5rem 1rem; background: var(--card); z-index: 1; }\n.skip:focus { left: 0; }\n.whole { white-space: nowrap; }\n.quiet { color: var(--quiet); font-size: 0.875rem; }\n.quiet > span + span::before, .quiet > span + code::before { content: "·"; margin: 0 0.4em; color: var(--quiet); }\n\n.masthead { display: flex; flex-wrap: wrap; gap: 0.25rem 1.5rem; justify-content: space-between; padding-top: 1.1rem; padding-bottom: 1.1rem; font-size: 0.875rem; }\n.masthead .name { font-weight: 650; letter-spacing: 0.01em; }\n.masthead .inputs { color: var(--quiet); font-family: var(--mono); font-size: 0.8125rem; }\n.masthead .inputs span + span { margin-left: 1em; }\n\n#verdict { display: grid; grid-template-columns: minmax(0, 1fr); background: var(--card); border: 1px solid var(--rule); border-top: 4px solid var(--accent); border-radius: 6px; }\n#verdict > div { padding: clamp(1.1rem, 3vw, 2rem); }\n#verdict .why { border-top: 1px solid var(--rule); }\n#verdict .why > * + h2 { margin-top: 1.5rem; }\n#verdict .why > ul + p { margin-top: 0.6rem; }\n#verdict .next { border-top: 1px solid var(--rule); }\n#verdict h2 { font-size: 0.8125rem; letter-spacing: 0.04em; text-transform: uppercase; color: var(--quiet); margin-bottom: 0.5rem; }\n#verdict h3 { font-size: 0.8125rem; letter-spacing: 0.04em; text-transform: uppercase; color: var(--quiet); margin: 1.5rem 0 0.5rem; }\n.eyebrow { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0.25rem 0.75rem; margin-bottom: 0.6rem; color: var(--accent); font-size: 0.9375rem; }\n.eyebrow strong { text-transform: uppercase; letter-spacing: 0.05em; font-size: 0.8125rem; }\n.where { display: flex; flex-wrap: wrap; gap: 0.75rem 2rem; margin: 1.4rem 0 0; }\n.where dt { font-size: 0.8125rem; color: var(--quiet); }\n.where dd { font-size: 1.125rem; font-weight: 600; font-variant-numeric: tabular-nums; max-width: 20rem; }\n.sure { margin: 1.4rem 0 0; font-size: 0.9375rem; }\n.sure strong { font-size: 1.125rem; margin-right: 0.35em; font-variant-numeric: tabular-nums; }\n.meter { height: 6px; margin-top: 0.5rem; border-radius: 3px; background: var(--well); border: 1px solid var(--rule); overflow: hidden; }\n.meter span { display: block; height: 100%; background: var(--accent); }\n.reasons { padding-left: 1.1rem; }\n.next ol { padding-left: 1.3rem; }\n.next li { padding-left: 0.1rem; }\n.next li + li { margin-top: 0.9rem; }\n.next .warnings li + li { margin-top: 0.4rem; }\n.next > ol + p { margin-top: 0.9rem; }\n.action { font-size: 1.125rem; font-weight: 600; margin-bottom: 0.9rem; }\n.boxed { display: flex; align-items: flex-start; margin-top: 0.5rem; background: var(--well); border: 1px solid var(--rule); border-radius: 4px; }\n.boxed pre { flex: 1; min-width: 0; padding: 0.55rem 0.75rem; }\n.diff { overflow-x: auto; white-space: pre; overflow-wrap: normal; }\n.command { white-space: pre-wrap; }\n.diff ins, .diff del { text-decoration: none; display: inline; }\n.diff ins { font-weight: 650; color: var(--accent); }\n.diff del { color: var(--quiet); }\n[hidden] { display: none !important; }\n.copy { margin: 0.3rem; padding: 0.2rem 0.6rem; min-height: 1.75rem; border: 1px solid var(--rule); border-radius: 4px; background: var(--card); color: var(--ink); font: 0.8125rem/1.2 var(--sans); white-space: nowrap; cursor: pointer; }\n.copy:hover { border-color: var(--accent); }\n.evidence .copy { margin: 0 0 0 auto; }\n\nnav { margin: 1.25rem 0 0; font-size: 0.9375rem; }\nnav ul { display: flex; flex-wrap: wrap; gap: 0.25rem 1.35rem; list-style: none; padding: 0; }\nnav li + li { margin: 0; }\nsection + section, nav + section { margin-top: 3rem; }\nsection { scroll-margin-top: 1rem; }\n\n.evidence { border: 1px solid var(--rule); border-radius: 6px; background: var(--card); overflow: hidden; }\n.evidence + .evidence { margin-top: 1rem; }\n.evidence figcaption { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0.2rem 0.9rem; padding: 0.5rem 0.9rem; border-bottom: 1px solid var(--rule); color: var(--quiet); font-size: 0.875rem; }\n.evidence pre { padding: 0.6rem 0; white-space: pre-wrap; line-height: 1.5; }\n.evidence pre code { display: block; }\n.evidence pre span { display: block; padding: 0.05rem 0.9rem; border-left: 3px solid transparent; }\n.evidence .around { color: var(--quiet); }\n.evidence .cited { border-left-color: var(--accent); background: var(--well); color: var(--ink); }\n.evidence ~ p { margin-top: 0.75rem; }\n.evidence details { margin: 0; }\n.evidence summary { padding: 0.25rem 0.9rem; font-size: 0.8125rem; font-weight: 400; color: var(--quiet); }\n.evidence details > pre { margin: 0; padding: 0; }\n.evidence details[open] + pre { padding-top: 0; }\n.tag { font-weight: 600; color: var(--ink); }\n.role-cause .tag { color: var(--accent); }\nmark { background: var(--tint); color: inherit; font-weight: 600; border-bottom: 2px solid var(--accent); padding: 0.05em 0; }\n.place { color: var(--ink); }\n\n.cascade { padding-left: 1.35rem; }\n.cascade li + li { margin-top: 0.9rem; }\n.cascade .title, .steps .title { font-weight: 600; }\n\n.scroll { overflow-x: auto; }\nsvg { display: block; min-width: 56rem; width: 100%; height: auto; font: 12px var(--sans); }\nsvg text { fill: var(--quiet); }\nsvg .lane line { stroke: var(--rule); }\ntr.culprit td { font-weight: 650; }\nsvg .culprit text { fill: var(--accent); font-weight: 650; }\nsvg .culprit line { stroke: var(--accent); }\nsvg .since { stroke: var(--accent); stroke-dasharray: 3 4; }\nsvg .tick line { stroke: var(--quiet); }\nsvg .course { fill: var(--page); stroke: var(--quiet); stroke-width: 1.5; }\nsvg .finding { fill: var(--quiet); }\nsvg .followed { fill: var(--ink); }\nsvg .cause { fill: var(--accent); stroke: var(--page); stroke-width: 1.5; }\n.legend { margin-top: 0.5rem; font-size: 0.875rem; color: var(--quiet); }\n.legend .key { margin-left: 0.9em; }\n.legend .key:first-child { margin-left: 0; }\n.key.cause { color: var(--accent); }\n.key.followed { color: var(--ink); }\n\n.prose { max-width: 44rem; }\n.prose p + p { margin-top: 0.6rem; }\n.steps { margin-top: 1.25rem; display: grid; grid-template-columns: minmax(0, 1fr); gap: 1.4rem; }\n.steps li { margin: 0; padding-left: 0.25rem; max-width: 52rem; }\n.steps li > * + * { margin-top: 0.4rem; }\n.steps .setting .from code { color: var(--quiet); text-decoration: line-through; }\n.steps .setting .to { font-weight: 700; color: var(--accent); }\n.warnings { margin-top: 0.5rem; list-style: "✕  "; }\n.notice { margin-top: 1.75rem; padding: 1rem 1.25rem; border-left: 4px solid var(--accent); border-radius: 0 6px 6px 0; background: var(--well); }\nh2 + .notice { margin-top: 0; }\n.notice h3:first-child { margin-top: 0; }\n.notice .boxed { background: var(--card); }\n.warnings li::marker { color: var(--accent); }\n\n.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(clamp(8rem, 30vw, 15rem), 1fr)); gap: 0.9rem 2rem; }\n.facts + ul { margin-top: 1rem; }\n.facts dt { font-size: 0.8125rem; color: var(--quiet); }\n.facts dd { font-variant-numeric: tabular-nums; }\n.names span { margin-right: 0.75em; }\n\ndetails { margin-top: 1rem; }\nsummary { cursor: pointer; font-weight: 600; padding: 0.25rem 0; width: fit-content; }\ndetails > :not(summary) { margin-top: 0.5rem; }\ntable { border-collapse: collapse; width: 100%; min-width: 36rem; font-size: 0.875rem; }\ncaption { text-align: left; color: var(--quiet); padding-bottom: 0.4rem; }\nth { text-align: left; font-weight: 600; white-space: nowrap; color: var(--quiet); border-bottom: 1px solid var(--rule); }\nth, td { padding: 0.45rem 1rem 0.45rem 0; vertical-align: top; }\ntd { border-bottom: 1px solid var(--rule); overflow-wrap: break-word; }\ntd p + p { margin-top: 0.15rem; }\ntd.log, td .log { color: var(--quiet); min-width: 16rem; overflow-wrap: anywhere; }\ntd.ranks { min-width: 7rem; }\n.count, .time, .role { font-variant-numeric: tabular-nums; white-space: nowrap; }\nfooter::before { content: ""; display: block; border-top: 1px solid var(--rule); margin-bottom: 1.25rem; }\nfooter { margin-top: 3.5rem; padding-bottom: 2.5rem; color: var(--quiet); font-size: 0.8125rem; }\n\n@media (max-width: 40rem) {\n  .boxed { flex-direction: column-reverse; }\n  .boxed pre { width: 100%; }\n  .boxed .copy { align-self: flex-end; margin-bottom: 0; }\n}\n@media (min-width: 60rem) {\n  #verdict { grid-template: auto 1fr / minmax(0, 1.5fr) minmax(0, 1fr); }\n  #verdict .next { grid-column: 2; grid-row: 1 / 3; border-top: 0; border-left: 1px solid var(--rule); }\n  #verdict .why { border-top: 0; padding-top: 0; }\n}\n@media (min-width: 110rem) { main, .masthead, footer { max-width: 88rem; } }\n@media (forced-colors: active) {\n  :root, body[class] { --page: Canvas; --card: Canvas; --well: Canvas; --tint: Canvas; --ink: CanvasText; --quiet: CanvasText; --rule: CanvasText; --accent: LinkText; }\n  .meter span, .cited { forced-color-adjust: none; }\n  mark { text-decoration: underline; }\n}\n@media print {\n  @page { margin: 16mm 14mm; }\n  :root { color-scheme: light; --page: #ffffff; --card: #ffffff; --ink: #000000; --quiet: #444444; --rule: #bbbbbb; --well: #f4f4f4; }\n  body { font-size: 10pt; }\n  main, .masthead, footer { max-width: none; padding-left: 0; padding-right: 0; }\n  nav, .skip, .copy { display: none; }\n  #verdict { display: block; }\n  #verdict .next, #verdict .why { border-left: 0; border-top: 1px solid var(--rule); padding-top: 1rem; }\n  details::details-content { content-visibility: visible; block-size: auto; }\n  a[href^="https:"]::after { content: " (" attr(href) ")"; color: var(--quiet); }\n  a[href^="https:"]:is(.source > *)::after { content: none; }\n  .evidence figcaption, .steps li, .cascade li, tr, .boxed, .meter, svg { break-inside: avoid; }\n  .evidence { overflow: visible; }\n  thead { display: table-header-group; }\n  table { min-width: 0; font-size: 8pt; }\n  code, pre, .log { font-size: 7.5pt; }\n  .scroll { overflow: visible; }\n  td.log, td .log { min-width: 0; }\n  td, td code { overflow-wrap: anywhere; }\n  .diff { white-space: pre-wrap; overflow-wrap: anywhere; }\n  h2, h3, caption, .evidence figcaption, summary { break-after: avoid; }\n  .meter span { print-color-adjust: exact; }\n  svg { min-width: 0; }\n  section + section { margin-top: 2rem; }\n}\n\nsvg .speaking { fill: var(--quiet); }\nsvg .l1 { fill-opacity: 0.5; }\nsvg .l2 { fill-opacity: 0.6; }\nsvg .l3 { fill-opacity: 0.7; }\nsvg .l4 { fill-opacity: 0.85; }\nsvg .lane .silence { stroke: var(--quiet); stroke-dasharray: 2 5; }\nsvg .lane .last { stroke: var(--ink); stroke-width: 2; }\nsvg .trouble { fill: var(--accent); stroke: var(--page); paint-order: stroke; }\nsvg .hit { fill: none; pointer-events: all; }\n.key.last { color: var(--ink); }\n\nsvg.graph { width: auto; min-width: 0; max-width: none; margin-bottom: 1.25rem; }\nsvg.graph .edge { fill: none; stroke: var(--quiet); stroke-width: 1.5; }\nsvg.graph rect { fill: var(--card); stroke: var(--quiet); }\nsvg.graph .at-fault rect { fill: var(--tint); stroke: var(--accent); stroke-width: 2; }\nsvg.graph .name { fill: var(--ink); font-weight: 600; }\n\nsvg .labels rect { fill: var(--page); }\nsvg .labels .culprit { fill: var(--accent); font-weight: 650; }\nsvg .near { display: none; }\nsvg.is-near .near { display: inline; }\nsvg.is-near .far { display: none; }\n.zoom button[aria-disabled="true"] { color: var(--quiet); cursor: default; }\n\n.machines th[scope="row"] { font-weight: 600; color: var(--ink); white-space: normal; min-width: 9rem; max-width: 16rem; overflow-wrap: anywhere; border-color: var(--rule); }\n.machines th[scope="row"] span { display: block; }\n.machines th[scope="row"] .quiet { font-weight: 400; }\n.machines tr.culprit td { font-weight: inherit; }\n.machines tr.culprit > * { background: var(--tint); }\n.machines tr.culprit > :first-child { box-shadow: inset 4px 0 var(--accent); padding-left: 0.85rem; }\n.machines .here { display: block; color: var(--accent); font-size: 0.8125rem; font-weight: 650; }\n.machines ul { list-style: none; padding: 0; }\n.machines li { margin: 0; }\n.machines .gpus { display: grid; grid-template-columns: repeat(auto-fill, minmax(8.5rem, 1fr)); gap: 0.35rem; min-width: 18rem; }\n.machines .gpus li { padding: 0.3rem 0.55rem; border: 1px solid var(--rule); border-radius: 4px; background: var(--card); font-size: 0.8125rem; line-height: 1.4; }\n.machines .gpus li > * { display: block; }\n.machines .gpus .culprit { border: 2px solid var(--accent); }\n.machines .gpus strong { font-weight: 650; font-variant-numeric: tabular-nums; }\n.machines .gpus code { color: var(--quiet); }\n.machines .adapters { min-width: 9rem; }\n.machines .adapters .culprit code { color: var(--accent); font-weight: 650; }\n.machines .unlike { min-width: 11rem; max-width: 18rem; }\n.machines .unlike li::before { content: "≠ "; content: "≠ " / ""; color: var(--accent); font-weight: 650; }\n.links { min-width: 50rem; }\n.links p { margin-top: 0.2rem; }\n.names span { display: inline-block; max-width: 100%; }\n#machines .notes { margin: 0 0 1rem; }\n\n.environment tbody th { font: 0.8125rem/1.55 var(--mono); color: var(--ink); white-space: normal; min-width: 10rem; max-width: 20rem; overflow-wrap: anywhere; border-color: var(--rule); }\n.environment td { min-width: 7rem; }\n.environment .why, .environment .apart { display: block; font: 0.8125rem/1.4 var(--sans); color: var(--quiet); }\n.environment .differs > th { box-shadow: inset 4px 0 var(--accent); padding-left: 0.85rem; }\n.environment .differs .apart { color: var(--accent); font-weight: 650; }\n\n@media (max-width: 40rem) {\n  .machines { min-width: 30rem; }\n  .machines th[scope="row"] { min-width: 7rem; }\n  .machines .gpus { min-width: 14rem; grid-template-columns: repeat(auto-fill, minmax(6.5rem, 1fr)); }\n  .environment tbody th { min-width: 8rem; max-width: 11rem; }\n}\n@media (forced-colors: active) {\n  .machines tr.culprit > :first-child, .environment .differs > th { border-left: 4px solid LinkText; }\n}\n@media print {\n  .links { min-width: 0; }\n  .machines .gpus, .machines .adapters, .machines .unlike, .machines th[scope="row"], .environment tbody th, .environment td { min-width: 0; }\n  .machines .gpus { grid-template-columns: repeat(auto-fill, minmax(6.5rem, 1fr)); }\n}\n'
+STYLE = ':root {\n  color-scheme: light dark;\n  --page: #fbfbf9; --card: #ffffff; --ink: #1b1e24; --quiet: #575d69; --rule: #dcdde0; --well: #f3f3f0;\n  --accent: #555b66; --tint: #eceef1;\n  --sans: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;\n  --mono: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace;\n}\n.family-timeout { --accent: #7d5200; --tint: #fbf0d9; }\n.family-network { --accent: #1a56b0; --tint: #e6eefb; }\n.family-precision { --accent: #7336ad; --tint: #f2e9fa; }\n.family-heterogeneous { --accent: #00666e; --tint: #e0f3f4; }\n.family-memory { --accent: #b0231b; --tint: #fce9e7; }\n.family-hardware { --accent: #a12a56; --tint: #fbe8ef; }\n.family-environment { --accent: #386319; --tint: #ebf4e3; }\n.family-process { --accent: #96350f; --tint: #fbebe4; }\n.family-none { --accent: #1a6a40; --tint: #e3f4ea; }\n.family-unknown { --accent: #4b5160; --tint: #eceef2; }\n@media (prefers-color-scheme: dark) {\n  :root { --page: #13151a; --card: #1a1d23; --ink: #e7e8ea; --quiet: #a3a9b5; --rule: #343841; --well: #20242b; }\n  .family-timeout { --accent: #edb856; --tint: #3a2d12; }\n  .family-network { --accent: #8db5ff; --tint: #1b2c4b; }\n  .family-precision { --accent: #cfa8f6; --tint: #35234a; }\n  .family-heterogeneous { --accent: #66cfd6; --tint: #11383b; }\n  .family-memory { --accent: #ff9f96; --tint: #4a201d; }\n  .family-hardware { --accent: #ff9fbe; --tint: #48202f; }\n  .family-environment { --accent: #a5d283; --tint: #27371a; }\n  .family-process { --accent: #ffb08a; --tint: #46281a; }\n  .family-none { --accent: #80d6a6; --tint: #173626; }\n  .family-unknown { --accent: #b9c0cd; --tint: #2b303a; }\n}\n*, *::before, *::after { box-sizing: border-box; }\nhtml { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }\nbody { margin: 0; background: var(--page); color: var(--ink); font: 1rem/1.55 var(--sans); overflow-wrap: anywhere; }\nmain, .masthead, footer { max-width: 72rem; margin: 0 auto; padding: 0 clamp(1rem, 4vw, 2.5rem); }\nh1, h2, h3, p, ul, ol, dl, dd, figure, pre { margin: 0; }\nh1 { font-size: clamp(1.4rem, 1.1rem + 1.2vw, 1.9rem); line-height: 1.22; letter-spacing: -0.015em; font-weight: 650; text-wrap: balance; }\nh2 { font-size: 1.25rem; line-height: 1.3; letter-spacing: -0.01em; font-weight: 650; margin-bottom: 1rem; }\nh3 { font-size: 1rem; font-weight: 650; margin: 1.75rem 0 0.5rem; }\nul, ol { padding-left: 1.35rem; }\nli + li { margin-top: 0.35rem; }\na { color: var(--accent); text-underline-offset: 0.15em; }\ncode, pre, .log { font-family: var(--mono); font-size: 0.8125rem; }\n:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; border-radius: 2px; }\n.visually-hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }\n.skip { position: absolute; left: -100vw; top: 0; padding: 0.5rem 1rem; background: var(--card); z-index: 1; }\n.skip:focus { left: 0; }\n.whole { white-space: nowrap; }\n.quiet { color: var(--quiet); font-size: 0.875rem; }\n.quiet > span + span::before, .quiet > span + code::before { content: "·"; margin: 0 0.4em; color: var(--quiet); }\n\n.masthead { display: flex; flex-wrap: wrap; gap: 0.25rem 1.5rem; justify-content: space-between; padding-top: 1.1rem; padding-bottom: 1.1rem; font-size: 0.875rem; }\n.masthead .name { font-weight: 650; letter-spacing: 0.01em; }\n.masthead .inputs { color: var(--quiet); font-family: var(--mono); font-size: 0.8125rem; }\n.masthead .inputs span + span { margin-left: 1em; }\n\n#verdict { display: grid; grid-template-columns: minmax(0, 1fr); background: var(--card); border: 1px solid var(--rule); border-top: 4px solid var(--accent); border-radius: 6px; }\n#verdict > div { padding: clamp(1.1rem, 3vw, 2rem); }\n#verdict .why { border-top: 1px solid var(--rule); }\n#verdict .why > * + h2 { margin-top: 1.5rem; }\n#verdict .why > ul + p { margin-top: 0.6rem; }\n#verdict .next { border-top: 1px solid var(--rule); }\n#verdict h2 { font-size: 0.8125rem; letter-spacing: 0.04em; text-transform: uppercase; color: var(--quiet); margin-bottom: 0.5rem; }\n#verdict h3 { font-size: 0.8125rem; letter-spacing: 0.04em; text-transform: uppercase; color: var(--quiet); margin: 1.5rem 0 0.5rem; }\n.eyebrow { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0.25rem 0.75rem; margin-bottom: 0.6rem; color: var(--accent); font-size: 0.9375rem; }\n.eyebrow strong { text-transform: uppercase; letter-spacing: 0.05em; font-size: 0.8125rem; }\n.where { display: flex; flex-wrap: wrap; gap: 0.75rem 2rem; margin: 1.4rem 0 0; }\n.where dt { font-size: 0.8125rem; color: var(--quiet); }\n.where dd { font-size: 1.125rem; font-weight: 600; font-variant-numeric: tabular-nums; max-width: 20rem; }\n.sure { margin: 1.4rem 0 0; font-size: 0.9375rem; }\n.sure strong { font-size: 1.125rem; margin-right: 0.35em; font-variant-numeric: tabular-nums; }\n.meter { height: 6px; margin-top: 0.5rem; border-radius: 3px; background: var(--well); border: 1px solid var(--rule); overflow: hidden; }\n.meter span { display: block; height: 100%; background: var(--accent); }\n.reasons { padding-left: 1.1rem; }\n.next ol { padding-left: 1.3rem; }\n.next li { padding-left: 0.1rem; }\n.next li + li { margin-top: 0.9rem; }\n.next .warnings li + li { margin-top: 0.4rem; }\n.next > ol + p { margin-top: 0.9rem; }\n.action { font-size: 1.125rem; font-weight: 600; margin-bottom: 0.9rem; }\n.boxed { display: flex; align-items: flex-start; margin-top: 0.5rem; background: var(--well); border: 1px solid var(--rule); border-radius: 4px; }\n.boxed pre { flex: 1; min-width: 0; padding: 0.55rem 0.75rem; }\n.diff { overflow-x: auto; white-space: pre; overflow-wrap: normal; }\n.command { white-space: pre-wrap; }\n.diff ins, .diff del { text-decoration: none; display: inline; }\n.diff ins { font-weight: 650; color: var(--accent); }\n.diff del { color: var(--quiet); }\n[hidden] { display: none !important; }\n.copy { margin: 0.3rem; padding: 0.2rem 0.6rem; min-height: 1.75rem; border: 1px solid var(--rule); border-radius: 4px; background: var(--card); color: var(--ink); font: 0.8125rem/1.2 var(--sans); white-space: nowrap; cursor: pointer; }\n.copy:hover { border-color: var(--accent); }\n.evidence .copy { margin: 0 0 0 auto; }\n\nnav { margin: 1.25rem 0 0; font-size: 0.9375rem; }\nnav ul { display: flex; flex-wrap: wrap; gap: 0.25rem 1.35rem; list-style: none; padding: 0; }\nnav li + li { margin: 0; }\nsection + section, nav + section { margin-top: 3rem; }\nsection { scroll-margin-top: 1rem; }\n\n.evidence { border: 1px solid var(--rule); border-radius: 6px; background: var(--card); overflow: hidden; }\n.evidence + .evidence { margin-top: 1rem; }\n.evidence figcaption { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0.2rem 0.9rem; padding: 0.5rem 0.9rem; border-bottom: 1px solid var(--rule); color: var(--quiet); font-size: 0.875rem; }\n.evidence pre { padding: 0.6rem 0; white-space: pre-wrap; line-height: 1.5; }\n.evidence pre code { display: block; }\n.evidence pre span { display: block; padding: 0.05rem 0.9rem; border-left: 3px solid transparent; }\n.evidence .around { color: var(--quiet); }\n.evidence .cited { border-left-color: var(--accent); background: var(--well); color: var(--ink); }\n.evidence ~ p { margin-top: 0.75rem; }\n.evidence details { margin: 0; }\n.evidence summary { padding: 0.25rem 0.9rem; font-size: 0.8125rem; font-weight: 400; color: var(--quiet); }\n.evidence details > pre { margin: 0; padding: 0; }\n.evidence details[open] + pre { padding-top: 0; }\n.tag { font-weight: 600; color: var(--ink); }\n.role-cause .tag { color: var(--accent); }\nmark { background: var(--tint); color: inherit; font-weight: 600; border-bottom: 2px solid var(--accent); padding: 0.05em 0; }\n.place { color: var(--ink); }\n\n.cascade { padding-left: 1.35rem; }\n.cascade li + li { margin-top: 0.9rem; }\n.cascade .title, .steps .title { font-weight: 600; }\n\n.scroll { overflow-x: auto; }\nsvg { display: block; min-width: 56rem; width: 100%; height: auto; font: 12px var(--sans); }\nsvg text { fill: var(--quiet); }\nsvg .lane line { stroke: var(--rule); }\ntr.culprit td { font-weight: 650; }\nsvg .culprit text { fill: var(--accent); font-weight: 650; }\nsvg .culprit line { stroke: var(--accent); }\nsvg .since { stroke: var(--accent); stroke-dasharray: 3 4; }\nsvg .tick line { stroke: var(--quiet); }\nsvg .course { fill: var(--page); stroke: var(--quiet); stroke-width: 1.5; }\nsvg .finding { fill: var(--quiet); }\nsvg .followed { fill: var(--ink); }\nsvg .cause { fill: var(--accent); stroke: var(--page); stroke-width: 1.5; }\n.legend { margin-top: 0.5rem; font-size: 0.875rem; color: var(--quiet); }\n.legend .key { margin-left: 0.9em; }\n.legend .key:first-child { margin-left: 0; }\n.key.cause { color: var(--accent); }\n.key.followed { color: var(--ink); }\n\n.prose { max-width: 44rem; }\n.prose p + p { margin-top: 0.6rem; }\n.steps { margin-top: 1.25rem; display: grid; grid-template-columns: minmax(0, 1fr); gap: 1.4rem; }\n.steps li { margin: 0; padding-left: 0.25rem; max-width: 52rem; }\n.steps li > * + * { margin-top: 0.4rem; }\n.steps .setting .from code { color: var(--quiet); text-decoration: line-through; }\n.steps .setting .to { font-weight: 700; color: var(--accent); }\n.warnings { margin-top: 0.5rem; list-style: "✕  "; }\n.notice { margin-top: 1.75rem; padding: 1rem 1.25rem; border-left: 4px solid var(--accent); border-radius: 0 6px 6px 0; background: var(--well); }\nh2 + .notice { margin-top: 0; }\n.notice h3:first-child { margin-top: 0; }\n.notice .boxed { background: var(--card); }\n.warnings li::marker { color: var(--accent); }\n\n.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(clamp(8rem, 30vw, 15rem), 1fr)); gap: 0.9rem 2rem; }\n.facts + ul { margin-top: 1rem; }\n.facts dt { font-size: 0.8125rem; color: var(--quiet); }\n.facts dd { font-variant-numeric: tabular-nums; }\n.names span { margin-right: 0.75em; }\n\ndetails { margin-top: 1rem; }\nsummary { cursor: pointer; font-weight: 600; padding: 0.25rem 0; width: fit-content; }\ndetails > :not(summary) { margin-top: 0.5rem; }\ntable { border-collapse: collapse; width: 100%; min-width: 36rem; font-size: 0.875rem; }\ncaption { text-align: left; color: var(--quiet); padding-bottom: 0.4rem; }\nth { text-align: left; font-weight: 600; white-space: nowrap; color: var(--quiet); border-bottom: 1px solid var(--rule); }\nth, td { padding: 0.45rem 1rem 0.45rem 0; vertical-align: top; }\ntd { border-bottom: 1px solid var(--rule); overflow-wrap: break-word; }\ntd p + p { margin-top: 0.15rem; }\ntd.log, td .log { color: var(--quiet); min-width: 16rem; overflow-wrap: anywhere; }\ntd.ranks { min-width: 7rem; }\n.count, .time, .role { font-variant-numeric: tabular-nums; white-space: nowrap; }\nfooter::before { content: ""; display: block; border-top: 1px solid var(--rule); margin-bottom: 1.25rem; }\nfooter { margin-top: 3.5rem; padding-bottom: 2.5rem; color: var(--quiet); font-size: 0.8125rem; }\n\n@media (max-width: 40rem) {\n  .boxed { flex-direction: column-reverse; }\n  .boxed pre { width: 100%; }\n  .boxed .copy { align-self: flex-end; margin-bottom: 0; }\n}\n@media (min-width: 60rem) {\n  #verdict { grid-template: auto 1fr / minmax(0, 1.5fr) minmax(0, 1fr); }\n  #verdict .next { grid-column: 2; grid-row: 1 / 3; border-top: 0; border-left: 1px solid var(--rule); }\n  #verdict .why { border-top: 0; padding-top: 0; }\n}\n@media (min-width: 110rem) { main, .masthead, footer { max-width: 88rem; } }\n@media (forced-colors: active) {\n  :root, body[class] { --page: Canvas; --card: Canvas; --well: Canvas; --tint: Canvas; --ink: CanvasText; --quiet: CanvasText; --rule: CanvasText; --accent: LinkText; }\n  .meter span, .cited { forced-color-adjust: none; }\n  mark { text-decoration: underline; }\n}\n@media print {\n  @page { margin: 16mm 14mm; }\n  :root { color-scheme: light; --page: #ffffff; --card: #ffffff; --ink: #000000; --quiet: #444444; --rule: #bbbbbb; --well: #f4f4f4; }\n  body { font-size: 10pt; }\n  main, .masthead, footer { max-width: none; padding-left: 0; padding-right: 0; }\n  nav, .skip, .copy { display: none; }\n  #verdict { display: block; }\n  #verdict .next, #verdict .why { border-left: 0; border-top: 1px solid var(--rule); padding-top: 1rem; }\n  details::details-content { content-visibility: visible; block-size: auto; }\n  a[href^="https:"]::after { content: " (" attr(href) ")"; color: var(--quiet); }\n  a[href^="https:"]:is(.source > *)::after { content: none; }\n  .evidence figcaption, .steps li, .cascade li, tr, .boxed, .meter, svg { break-inside: avoid; }\n  .evidence { overflow: visible; }\n  thead { display: table-header-group; }\n  table { min-width: 0; font-size: 8pt; }\n  code, pre, .log { font-size: 7.5pt; }\n  .scroll { overflow: visible; }\n  td.log, td .log { min-width: 0; }\n  td, td code { overflow-wrap: anywhere; }\n  .diff { white-space: pre-wrap; overflow-wrap: anywhere; }\n  h2, h3, caption, .evidence figcaption, summary { break-after: avoid; }\n  .meter span { print-color-adjust: exact; }\n  svg { min-width: 0; }\n  section + section { margin-top: 2rem; }\n}\n\nsvg .speaking { fill: var(--quiet); }\nsvg .l1 { fill-opacity: 0.5; }\nsvg .l2 { fill-opacity: 0.6; }\nsvg .l3 { fill-opacity: 0.7; }\nsvg .l4 { fill-opacity: 0.85; }\nsvg .lane .silence { stroke: var(--quiet); stroke-dasharray: 2 5; }\nsvg .lane .last { stroke: var(--ink); stroke-width: 2; }\nsvg .trouble { fill: var(--accent); stroke: var(--page); paint-order: stroke; }\nsvg .hit { fill: none; pointer-events: all; }\n.key.last { color: var(--ink); }\n\nsvg.graph { width: auto; min-width: 0; max-width: none; margin-bottom: 1.25rem; }\nsvg.graph .edge { fill: none; stroke: var(--quiet); stroke-width: 1.5; }\nsvg.graph rect { fill: var(--card); stroke: var(--quiet); }\nsvg.graph .at-fault rect { fill: var(--tint); stroke: var(--accent); stroke-width: 2; }\nsvg.graph .name { fill: var(--ink); font-weight: 600; }\n\nsvg .labels rect { fill: var(--page); }\nsvg .labels .culprit { fill: var(--accent); font-weight: 650; }\nsvg .near { display: none; }\nsvg.is-near .near { display: inline; }\nsvg.is-near .far { display: none; }\n.zoom button[aria-disabled="true"] { color: var(--quiet); cursor: default; }\n\n@media print {\n  svg.graph { max-width: 100%; }\n  #activity .time { white-space: normal; }\n}\n\n.machines th[scope="row"] { font-weight: 600; color: var(--ink); white-space: normal; min-width: 9rem; max-width: 16rem; overflow-wrap: anywhere; border-color: var(--rule); }\n.machines th[scope="row"] span { display: block; }\n.machines th[scope="row"] .quiet { font-weight: 400; }\n.machines tr.culprit td { font-weight: inherit; }\n.machines tr.culprit > * { background: var(--tint); }\n.machines tr.culprit > :first-child { box-shadow: inset 4px 0 var(--accent); padding-left: 0.85rem; }\n.machines .here { display: block; color: var(--accent); font-size: 0.8125rem; font-weight: 650; }\n.machines ul { list-style: none; padding: 0; }\n.machines li { margin: 0; }\n.machines .gpus { display: grid; grid-template-columns: repeat(auto-fill, minmax(8.5rem, 1fr)); gap: 0.35rem; min-width: 18rem; }\n.machines .gpus li { padding: 0.3rem 0.55rem; border: 1px solid var(--rule); border-radius: 4px; background: var(--card); font-size: 0.8125rem; line-height: 1.4; }\n.machines .gpus li > * { display: block; }\n.machines .gpus .culprit { border: 2px solid var(--accent); }\n.machines .gpus strong { font-weight: 650; font-variant-numeric: tabular-nums; }\n.machines .gpus code { color: var(--quiet); }\n.machines .adapters { min-width: 9rem; }\n.machines .adapters .culprit code { color: var(--accent); font-weight: 650; }\n.machines .unlike { min-width: 11rem; max-width: 18rem; }\n.machines .unlike li::before { content: "≠ "; content: "≠ " / ""; color: var(--accent); font-weight: 650; }\n.links { min-width: 50rem; }\n.links p { margin-top: 0.2rem; }\n.names span { display: inline-block; max-width: 100%; }\n#machines .notes { margin: 0 0 1rem; }\n\n.environment tbody th { font: 0.8125rem/1.55 var(--mono); color: var(--ink); white-space: normal; min-width: 10rem; max-width: 20rem; overflow-wrap: anywhere; border-color: var(--rule); }\n.environment td { min-width: 7rem; }\n.environment .why, .environment .apart { display: block; font: 0.8125rem/1.4 var(--sans); color: var(--quiet); }\n.environment .differs > th { box-shadow: inset 4px 0 var(--accent); padding-left: 0.85rem; }\n.environment .differs .apart { color: var(--accent); font-weight: 650; }\n\n@media (max-width: 40rem) {\n  .machines { min-width: 30rem; }\n  .machines th[scope="row"] { min-width: 7rem; }\n  .machines .gpus { min-width: 14rem; grid-template-columns: repeat(auto-fill, minmax(6.5rem, 1fr)); }\n  .environment tbody th { min-width: 8rem; max-width: 11rem; }\n}\n@media (forced-colors: active) {\n  .machines tr.culprit > :first-child, .environment .differs > th { border-left: 4px solid LinkText; }\n}\n@media print {\n  .links { min-width: 0; }\n  .machines .gpus, .machines .adapters, .machines .unlike, .machines th[scope="row"], .environment tbody th, .environment td { min-width: 0; }\n  .machines .gpus { grid-template-columns: repeat(auto-fill, minmax(6.5rem, 1fr)); }\n}\n'
 
 SCRIPT = '(() => {\n"use strict";\n// Comfort for readers with scripts. The page is whole without them, and a control that needs them is shown from here.\n\nconst told = document.getElementById("told");\n\nfor (const button of document.querySelectorAll("button.copy")) {\n  button.hidden = false;\n  button.addEventListener("click", () => copyBeside(button));\n}\n\n// Readers without this see closed parts printed as well, where the browser knows ::details-content.\nlet opened = [];\naddEventListener("beforeprint", () => {\n  opened = [...document.querySelectorAll("details:not([open])")];\n  for (const part of opened) part.open = true;\n});\naddEventListener("afterprint", () => {\n  for (const part of opened) part.open = false;\n});\n\nasync function copyBeside(button) {\n  told.textContent = ""; // so that the same words are told again\n  const parts = [...button.closest(".copyable").querySelectorAll("code[data-lines]")];\n  const shown = parts.filter((code) => code.checkVisibility());\n  const done = await copied(shown.map(textOf).join("\\n"));\n  if (!done) getSelection().setBaseAndExtent(shown[0], 0, shown.at(-1), shown.at(-1).childNodes.length);\n  tell(button, done ? "Copied" : "Selected, not copied");\n}\n\n// A log\'s lines are elements of their own, without line feeds between them.\nfunction textOf(code) {\n  const lines = [...code.querySelectorAll(":scope > span")];\n  return lines.length ? lines.map((line) => line.textContent).join("\\n") : code.textContent;\n}\n\n// Whether the browser took the text. Its clipboard is there only in a secure context, which a page of a share is not.\nasync function copied(text) {\n  try {\n    await navigator.clipboard.writeText(text);\n    return true;\n  } catch {\n    return copiedBySelection(text);\n  }\n}\n\nfunction copiedBySelection(text) {\n  const area = document.createElement("textarea");\n  const focused = document.activeElement;\n  area.className = "visually-hidden";\n  area.value = text;\n  document.body.append(area);\n  area.select();\n  const done = document.execCommand("copy");\n  area.remove();\n  focused.focus({ preventScroll: true });\n  return done;\n}\n\nfunction tell(button, what) {\n  const label = button.firstElementChild;\n  told.textContent = what;\n  label.textContent = what;\n  setTimeout(() => {\n    label.textContent = "Copy";\n  }, 2500);\n}\n})();\n(() => {\n"use strict";\n// Zoom of the timeline: moments move apart, letters and marks stay as large as they are. Without scripts all is shown.\n\nfor (const frame of document.querySelectorAll(".zoomable")) zoomable(frame);\n\nfunction zoomable(frame) {\n  const WIDEST = 32, NEAR = 4;\n  const svg = frame.querySelector("svg"), controls = frame.previousElementSibling;\n  const { width, height } = svg.viewBox.baseVal;\n  const moving = [...svg.querySelectorAll(".moves")].map((part) => ({ part, x: placeOf(part) }));\n  const lines = svg.querySelectorAll(".lane line"), labels = svg.querySelector(".labels");\n  const left = lines[0].x1.baseVal.value;\n  let zoom = 1;\n\n  controls.hidden = false;\n  controls.addEventListener("click", (event) => {\n    const asked = event.target.closest("button")?.dataset.zoom;\n    if (asked) show({ in: zoom * 2, out: zoom / 2, whole: 1 }[asked]);\n  });\n  frame.addEventListener("keydown", (event) => {\n    const asked = { "+": zoom * 2, "=": zoom * 2, "-": zoom / 2, 0: 1 }[event.key];\n    if (asked === undefined || event.ctrlKey || event.metaKey || event.altKey) return;\n    event.preventDefault();\n    show(asked);\n  });\n  frame.addEventListener("wheel", (event) => {\n    if (!event.ctrlKey && !event.metaKey) return;\n    event.preventDefault();\n    show(zoom * 2 ** (-Math.sign(event.deltaY) / 2), event.clientX - frame.getBoundingClientRect().left);\n  }, { passive: false });\n  frame.addEventListener("scroll", keepLabels);\n  // On paper nobody scrolls.\n  addEventListener("beforeprint", () => show(1));\n  limit();\n\n  // Draws the picture `wanted` times as wide; what is shown at pixel `at` of the frame stays there.\n  function show(wanted, at = frame.clientWidth / 2) {\n    const next = Math.min(WIDEST, Math.max(1, wanted));\n    if (next === zoom) return;\n    const before = pixel(), place = ((frame.scrollLeft + at) / before - left) / zoom;\n    zoom = next;\n    const wide = left + (width - left) * zoom;\n    svg.setAttribute("viewBox", `0 0 ${wide} ${height}`);\n    svg.style.width = zoom > 1 ? `${before * wide}px` : "";\n    svg.style.maxWidth = "none";\n    for (const { part, x } of moving) part.setAttribute("transform", `translate(${(x - left) * (zoom - 1)} 0)`);\n    for (const line of lines) line.setAttribute("x2", wide - 8);\n    svg.classList.toggle("is-near", zoom >= NEAR);\n    frame.scrollLeft = (left + place * zoom) * pixel() - at;\n    keepLabels();\n    limit();\n    told.textContent = zoom > 1 ? `Timeline drawn ${Math.round(zoom * 10) / 10} times as wide` : "The whole timeline is shown";\n  }\n\n  // CSS pixels of a unit of the picture.\n  function pixel() {\n    return svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;\n  }\n\n  function keepLabels() {\n    labels.setAttribute("transform", `translate(${frame.scrollLeft / pixel()} 0)`);\n  }\n\n  // A control that can do nothing says so, and keeps the focus that it has.\n  function limit() {\n    for (const button of controls.querySelectorAll("button")) {\n      const done = button.dataset.zoom === "in" ? zoom >= WIDEST : zoom <= 1;\n      button.setAttribute("aria-disabled", done);\n    }\n  }\n}\n\nfunction placeOf(part) {\n  const at = part.cx ?? (part.x1 ?? part.querySelector("line")?.x1);\n  return at ? at.baseVal.value : part.getBBox().x + part.getBBox().width / 2;\n}\n})();\n'

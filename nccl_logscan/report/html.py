@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
+from nccl_logscan.report.advice import advice_of
 from nccl_logscan.report.compiled_templates import SCRIPT, SCRIPT_DIGEST, STYLE
 from nccl_logscan.report.graph import draw_graph
 from nccl_logscan.report.heat_map import draw_activity
@@ -32,6 +33,8 @@ _STATES = {"none": "No failure found", "unknown": "Unclear"}
 
 def render_html(view: ReportView) -> str:
     """Return the report as one page: nothing from outside, no script but ours, the same bytes for the same view."""
+    advice = advice_of(view)
+    has_rule = view["verdict"]["rule"] in view["rules"]
     return page_of(
         "report.html.j2",
         {
@@ -44,6 +47,8 @@ def render_html(view: ReportView) -> str:
             "graph": draw_graph(view),
             "state": _STATES.get(view["verdict"]["category"], "Failed"),
             "sureness": _HEALTHY if view["verdict"]["category"] == "none" else _LEVELS[view["verdict"]["level"]],
+            "advice": advice,
+            "has_remedy": bool(advice.changes or advice.avoided or view["alternatives"] or has_rule),
             "action": _ACTIONS[view["verdict"]["action"]],
         },
     )
