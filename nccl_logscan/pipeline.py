@@ -206,8 +206,8 @@ class _Seen:
     """What was read of a class of lines: the first and the last, how many, and what is known of a repeated text."""
 
     first: RawLine
+    last: RawLine
     lines: int = 0
-    last: RawLine | None = None
     last_order: int = 0
     repeat: _Repeat | None = None
     event: Event | None = None
@@ -274,7 +274,7 @@ class Reading:
             elif counted is not None:
                 known = seen.get(counted)
                 if known is None:
-                    known = seen[counted] = _Seen(raw)
+                    known = seen[counted] = _Seen(raw, raw)
                 known.note(raw, self._run.order, repeat, self._event)
             else:
                 tallied[tally] += 1
@@ -453,7 +453,7 @@ class Run:
                 self.matcher.count_unread(seen.event, times)
         else:
             # A class may be of several sayers; its last line was read, so that its own sayer's last word is known.
-            self._count_again(replace(seen.repeat, times=times, last=seen.last, last_order=seen.last_order))
+            self._count_again(replace(seen.repeat, times=times, last_order=seen.last_order), seen.last)
 
     def count_bulk(self, part: Round, name: str, seen: Collection[Key], tallied: Mapping[int, int]) -> None:
         """Enter lines of which none was read that stands for them: by kind, and channels by what their keys tell."""
@@ -483,16 +483,14 @@ class Run:
         for repeat in repeats:
             if repeat.last is not None:
                 self.identity.saw_again(repeat.event, repeat.last, repeat.last_order)
-                self._count_again(repeat)
+                self._count_again(repeat, repeat.last)
 
-    def _count_again(self, repeat: _Repeat) -> None:
-        if repeat.last is None:
-            return
+    def _count_again(self, repeat: _Repeat, last: RawLine) -> None:
         self.by_kind[repeat.event.kind] += repeat.times
         if not repeat.findings:
             self._leave(repeat.event, repeat.last_order, repeat.times)
         for finding in repeat.findings:
-            finding.count_again(repeat.event, repeat.times, repeat.last_order, repeat.last)
+            finding.count_again(repeat.event, repeat.times, repeat.last_order, last)
 
     def feed(self, event: Event, site: Site) -> tuple[OpenFinding, ...] | None:
         """Give an event to all who listen. Return its findings, () for none; None if other events decide on them."""
