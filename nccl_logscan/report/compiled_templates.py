@@ -2,7 +2,7 @@
 
 from nccl_logscan.report.page import Macro, environment, escape, loop_context, markup_join, missing, nothing
 
-DIGEST = "5d04bc2e2c93fad64b41449d12fb172b4cead8de5f85e64c95a0f096fb6cc6e8"
+DIGEST = "f794e0617025c8c9e996250eb578e1872c63f88a6d6851ea2d3ba535a4dbe0ce"
 SCRIPT_DIGEST = 'sha256-czIsy58cWJjjFCyj8kEfI2WEhYnELpz/YK7lOuKR/2o='
 
 
@@ -1471,6 +1471,7 @@ def _report_html(context, missing=missing, environment=environment):
     l_0_view = resolve('view')
     l_0_style = resolve('style')
     l_0_heat_map = resolve('heat_map')
+    l_0_curves = resolve('curves')
     l_0_script = resolve('script')
     l_0_place = l_0_logs = l_0_steps = l_0_warnings = l_0_telling = missing
     t_1 = environment.filters['length']
@@ -1535,6 +1536,9 @@ def _report_html(context, missing=missing, environment=environment):
     if environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'timeline'):
         pass
         yield '<li><a href="#timeline">Timeline</a></li>'
+    if (undefined(name='curves') if l_0_curves is missing else l_0_curves):
+        pass
+        yield '<li><a href="#training">Loss</a></li>'
     l_0_steps = t_2(context.eval_ctx, t_4(context, environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'remediation'), 'effect', 'equalto', 'inspect'))
     context.vars['steps'] = l_0_steps
     context.exported_vars.add('steps')
@@ -1573,6 +1577,12 @@ def _report_html(context, missing=missing, environment=environment):
             yield event
     finally: gen.close()
     template = environment.get_template('course.html.j2', 'report.html.j2')
+    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place, 'steps': l_0_steps, 'telling': l_0_telling, 'warnings': l_0_warnings}))
+    try:
+        for event in gen:
+            yield event
+    finally: gen.close()
+    template = environment.get_template('training.html.j2', 'report.html.j2')
     gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place, 'steps': l_0_steps, 'telling': l_0_telling, 'warnings': l_0_warnings}))
     try:
         for event in gen:
@@ -1685,6 +1695,217 @@ def _settings_html(context, missing=missing, environment=environment):
             yield escape(environment.finalize(t_2(environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'omitted'), 'lint'))))
             yield ' more are left out.</p>'
         yield '</section>\n'
+
+
+def _training_html(context, missing=missing, environment=environment):
+    resolve = context.resolve_or_missing
+    undefined = environment.undefined
+    concat = environment.concat
+    
+    if 0: yield None
+    l_0_curves = resolve('curves')
+    t_1 = environment.filters['length']
+    t_2 = environment.filters['number']
+    t_3 = environment.filters['short']
+    pass
+    if (undefined(name='curves') if l_0_curves is missing else l_0_curves):
+        pass
+        yield '<section id="training" aria-labelledby="training-title">\n<h2 id="training-title">'
+        yield escape(environment.finalize(environment.getattr((undefined(name='curves') if l_0_curves is missing else l_0_curves), 'title')))
+        yield '</h2>\n<p class="prose course">'
+        for l_1_sentence in environment.getattr((undefined(name='curves') if l_0_curves is missing else l_0_curves), 'said'):
+            _loop_vars = {}
+            pass
+            yield escape(environment.finalize(l_1_sentence))
+            yield ' '
+        l_1_sentence = missing
+        yield '</p>\n<div class="scroll" tabindex="0" role="region" aria-label="Picture of the training’s course">\n<svg class="training'
+        yield escape(environment.finalize((' choice' if environment.getattr((undefined(name='curves') if l_0_curves is missing else l_0_curves), 'is_choice') else nothing("the inline if-expression on line 6 in 'training.html.j2' evaluated to false and no else section was defined."))))
+        yield '" viewBox="0 0 '
+        yield escape(environment.finalize(environment.getattr((undefined(name='curves') if l_0_curves is missing else l_0_curves), 'width')))
+        yield ' '
+        yield escape(environment.finalize(environment.getattr((undefined(name='curves') if l_0_curves is missing else l_0_curves), 'height')))
+        yield '" role="img" aria-labelledby="curves-title curves-text">\n<title id="curves-title">'
+        yield escape(environment.finalize(environment.getattr((undefined(name='curves') if l_0_curves is missing else l_0_curves), 'title')))
+        yield '</title>\n<desc id="curves-text">The sentences above and the table below say the same.</desc>\n'
+        for l_1_lane in environment.getattr((undefined(name='curves') if l_0_curves is missing else l_0_curves), 'lanes'):
+            _loop_vars = {}
+            pass
+            yield '<g class="lane"><line x1="'
+            yield escape(environment.finalize(environment.getattr((undefined(name='curves') if l_0_curves is missing else l_0_curves), 'left')))
+            yield '" x2="'
+            yield escape(environment.finalize(environment.getattr((undefined(name='curves') if l_0_curves is missing else l_0_curves), 'right')))
+            yield '" y1="'
+            yield escape(environment.finalize(environment.getattr(l_1_lane, 'y')))
+            yield '" y2="'
+            yield escape(environment.finalize(environment.getattr(l_1_lane, 'y')))
+            yield '"/><text x="'
+            yield escape(environment.finalize((environment.getattr((undefined(name='curves') if l_0_curves is missing else l_0_curves), 'left') - 12)))
+            yield '" y="'
+            yield escape(environment.finalize((environment.getattr(l_1_lane, 'y') + 4)))
+            yield '" text-anchor="end">'
+            yield escape(environment.finalize(environment.getattr(l_1_lane, 'label')))
+            yield '</text></g>\n'
+            for l_2_sign in environment.getattr(l_1_lane, 'signs'):
+                _loop_vars = {}
+                pass
+                if (environment.getattr(l_1_lane, 'shape') == 'skip'):
+                    pass
+                    yield '<path class="skip" d="M'
+                    yield escape(environment.finalize((environment.getattr(l_2_sign, 'x') - 5)))
+                    yield ' '
+                    yield escape(environment.finalize((environment.getattr(l_1_lane, 'y') - 4)))
+                    yield 'h10l-5 9z"><title>'
+                    yield escape(environment.finalize(environment.getattr(l_2_sign, 'title')))
+                    yield '</title></path>'
+                else:
+                    pass
+                    yield '<path class="not-finite" d="M'
+                    yield escape(environment.finalize((environment.getattr(l_2_sign, 'x') - 4)))
+                    yield ' '
+                    yield escape(environment.finalize((environment.getattr(l_1_lane, 'y') - 4)))
+                    yield 'l8 8m0 -8l-8 8"><title>'
+                    yield escape(environment.finalize(environment.getattr(l_2_sign, 'title')))
+                    yield '</title></path>'
+            l_2_sign = missing
+            yield '\n'
+        l_1_lane = missing
+        for l_1_panel in environment.getattr((undefined(name='curves') if l_0_curves is missing else l_0_curves), 'panels'):
+            _loop_vars = {}
+            pass
+            yield '<g class="panel"><text class="name" x="'
+            yield escape(environment.finalize(environment.getattr((undefined(name='curves') if l_0_curves is missing else l_0_curves), 'left')))
+            yield '" y="'
+            yield escape(environment.finalize((environment.getattr(l_1_panel, 'top') - 9)))
+            yield '">'
+            yield escape(environment.finalize(environment.getattr(l_1_panel, 'label')))
+            if environment.getattr(l_1_panel, 'scale'):
+                pass
+                yield ' ('
+                yield escape(environment.finalize(environment.getattr(l_1_panel, 'scale')))
+                yield ' axis)'
+            yield '</text>\n'
+            for l_2_mark in environment.getattr(l_1_panel, 'marks'):
+                _loop_vars = {}
+                pass
+                yield '<line x1="'
+                yield escape(environment.finalize(environment.getattr((undefined(name='curves') if l_0_curves is missing else l_0_curves), 'left')))
+                yield '" x2="'
+                yield escape(environment.finalize(environment.getattr((undefined(name='curves') if l_0_curves is missing else l_0_curves), 'right')))
+                yield '" y1="'
+                yield escape(environment.finalize(environment.getattr(l_2_mark, 'y')))
+                yield '" y2="'
+                yield escape(environment.finalize(environment.getattr(l_2_mark, 'y')))
+                yield '"/><text x="'
+                yield escape(environment.finalize((environment.getattr((undefined(name='curves') if l_0_curves is missing else l_0_curves), 'left') - 12)))
+                yield '" y="'
+                yield escape(environment.finalize((environment.getattr(l_2_mark, 'y') + 4)))
+                yield '" text-anchor="end">'
+                yield escape(environment.finalize(environment.getattr(l_2_mark, 'label')))
+                yield '</text>'
+            l_2_mark = missing
+            yield '\n'
+            if environment.getattr(l_1_panel, 'earlier'):
+                pass
+                yield '<path class="curve earlier" d="'
+                yield escape(environment.finalize(environment.getattr(l_1_panel, 'earlier')))
+                yield '"/>'
+            if environment.getattr(l_1_panel, 'line'):
+                pass
+                yield '<path class="curve" d="'
+                yield escape(environment.finalize(environment.getattr(l_1_panel, 'line')))
+                yield '"/>'
+            for l_2_dot in environment.getattr(l_1_panel, 'dots'):
+                _loop_vars = {}
+                pass
+                yield '<circle cx="'
+                yield escape(environment.finalize(environment.getattr(l_2_dot, 'x')))
+                yield '" cy="'
+                yield escape(environment.finalize(environment.getattr(l_2_dot, 'y')))
+                yield '" r="3"><title>'
+                yield escape(environment.finalize(environment.getattr(l_2_dot, 'title')))
+                yield '</title></circle>'
+            l_2_dot = missing
+            yield '\n</g>\n'
+        l_1_panel = missing
+        for l_1_tick in environment.getattr((undefined(name='curves') if l_0_curves is missing else l_0_curves), 'ticks'):
+            _loop_vars = {}
+            pass
+            yield '<g class="tick"><line x1="'
+            yield escape(environment.finalize(environment.getattr(l_1_tick, 'x')))
+            yield '" x2="'
+            yield escape(environment.finalize(environment.getattr(l_1_tick, 'x')))
+            yield '" y1="'
+            yield escape(environment.finalize(environment.getattr(environment.getitem(environment.getattr((undefined(name='curves') if l_0_curves is missing else l_0_curves), 'panels'), -1), 'bottom')))
+            yield '" y2="'
+            yield escape(environment.finalize((environment.getattr(environment.getitem(environment.getattr((undefined(name='curves') if l_0_curves is missing else l_0_curves), 'panels'), -1), 'bottom') + 6)))
+            yield '"/><text x="'
+            yield escape(environment.finalize(environment.getattr(l_1_tick, 'x')))
+            yield '" y="'
+            yield escape(environment.finalize((environment.getattr(environment.getitem(environment.getattr((undefined(name='curves') if l_0_curves is missing else l_0_curves), 'panels'), -1), 'bottom') + 20)))
+            yield '" text-anchor="'
+            yield escape(environment.finalize(environment.getattr(l_1_tick, 'anchor')))
+            yield '">'
+            yield escape(environment.finalize(environment.getattr(l_1_tick, 'label')))
+            yield '</text></g>\n'
+        l_1_tick = missing
+        yield '<text x="'
+        yield escape(environment.finalize(environment.getattr((undefined(name='curves') if l_0_curves is missing else l_0_curves), 'right')))
+        yield '" y="'
+        yield escape(environment.finalize((environment.getattr((undefined(name='curves') if l_0_curves is missing else l_0_curves), 'height') - 8)))
+        yield '" text-anchor="end">'
+        yield escape(environment.finalize(environment.getattr((undefined(name='curves') if l_0_curves is missing else l_0_curves), 'axis')))
+        yield '</text>\n</svg>\n</div>\n<p class="legend">'
+        for l_1_lane in environment.getattr((undefined(name='curves') if l_0_curves is missing else l_0_curves), 'lanes'):
+            _loop_vars = {}
+            pass
+            if (environment.getattr(l_1_lane, 'shape') == 'skip'):
+                pass
+                yield '<span class="key" aria-hidden="true">▼</span> steps skipped or an overflow told '
+            else:
+                pass
+                yield '<span class="key" aria-hidden="true">✕</span> a number that is NaN or infinite; the curve is parted there '
+        l_1_lane = missing
+        if environment.getattr((undefined(name='curves') if l_0_curves is missing else l_0_curves), 'is_choice'):
+            pass
+            yield 'The log is large, and not each of its steps was read: shown are the first and last few, those at which the loss scale or a count of skipped steps changed, and those with a number that is NaN or infinite. What lies between them on the dashed lines is not known.'
+        yield '</p>\n<details><summary>'
+        yield escape(environment.finalize(t_2(t_1(environment.getattr((undefined(name='curves') if l_0_curves is missing else l_0_curves), 'rows')))))
+        yield ' points as a table</summary>\n<div class="scroll" tabindex="0" role="region" aria-label="Table of the training’s course">\n<table>\n<caption>Points in the order of the log. An overflow commonly names no step.</caption>\n<thead><tr><th scope="col">Step</th>'
+        for l_1_column in environment.getattr((undefined(name='curves') if l_0_curves is missing else l_0_curves), 'columns'):
+            _loop_vars = {}
+            pass
+            yield '<th scope="col">'
+            yield escape(environment.finalize(l_1_column))
+            yield '</th>'
+        l_1_column = missing
+        yield '<th scope="col">What happened</th><th scope="col">Line</th></tr></thead>\n<tbody>\n'
+        for l_1_row in environment.getattr((undefined(name='curves') if l_0_curves is missing else l_0_curves), 'rows'):
+            _loop_vars = {}
+            pass
+            yield '<tr><td class="count">'
+            yield escape(environment.finalize(environment.getattr(l_1_row, 'step')))
+            yield '</td>'
+            for l_2_number in environment.getattr(l_1_row, 'numbers'):
+                _loop_vars = {}
+                pass
+                yield '<td class="count">'
+                yield escape(environment.finalize(l_2_number))
+                yield '</td>'
+            l_2_number = missing
+            yield '<td>'
+            yield escape(environment.finalize(environment.getattr(l_1_row, 'what')))
+            yield '</td><td><code class="place">'
+            yield escape(environment.finalize(t_3(environment.getattr(l_1_row, 'place'), 80)))
+            yield '</code></td></tr>\n'
+        l_1_row = missing
+        yield '</tbody>\n</table>\n</div>\n'
+        if environment.getattr((undefined(name='curves') if l_0_curves is missing else l_0_curves), 'left_out'):
+            pass
+            yield '<p class="quiet">'
+            yield escape(environment.finalize(t_2(environment.getattr((undefined(name='curves') if l_0_curves is missing else l_0_curves), 'left_out'))))
+            yield ' points between them are left out; the JSON report has them.</p>'
+        yield '</details>\n</section>\n'
 
 
 def _verdict_html(context, missing=missing, environment=environment):
@@ -1871,9 +2092,10 @@ TEMPLATES = {
     'remedy.html.j2': _remedy_html,
     'report.html.j2': _report_html,
     'settings.html.j2': _settings_html,
+    'training.html.j2': _training_html,
     'verdict.html.j2': _verdict_html,
 }
 
-STYLE = ':root {\n  color-scheme: light dark;\n  --page: #fbfbf9; --card: #ffffff; --ink: #1b1e24; --quiet: #575d69; --rule: #dcdde0; --well: #f3f3f0;\n  --accent: #555b66; --tint: #eceef1;\n  --sans: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;\n  --mono: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace;\n}\n.family-timeout { --accent: #7d5200; --tint: #fbf0d9; }\n.family-network { --accent: #1a56b0; --tint: #e6eefb; }\n.family-precision { --accent: #7336ad; --tint: #f2e9fa; }\n.family-heterogeneous { --accent: #00666e; --tint: #e0f3f4; }\n.family-memory { --accent: #b0231b; --tint: #fce9e7; }\n.family-hardware { --accent: #a12a56; --tint: #fbe8ef; }\n.family-environment { --accent: #386319; --tint: #ebf4e3; }\n.family-process { --accent: #96350f; --tint: #fbebe4; }\n.family-none { --accent: #1a6a40; --tint: #e3f4ea; }\n.family-unknown { --accent: #4b5160; --tint: #eceef2; }\n@media (prefers-color-scheme: dark) {\n  :root { --page: #13151a; --card: #1a1d23; --ink: #e7e8ea; --quiet: #a3a9b5; --rule: #343841; --well: #20242b; }\n  .family-timeout { --accent: #edb856; --tint: #3a2d12; }\n  .family-network { --accent: #8db5ff; --tint: #1b2c4b; }\n  .family-precision { --accent: #cfa8f6; --tint: #35234a; }\n  .family-heterogeneous { --accent: #66cfd6; --tint: #11383b; }\n  .family-memory { --accent: #ff9f96; --tint: #4a201d; }\n  .family-hardware { --accent: #ff9fbe; --tint: #48202f; }\n  .family-environment { --accent: #a5d283; --tint: #27371a; }\n  .family-process { --accent: #ffb08a; --tint: #46281a; }\n  .family-none { --accent: #80d6a6; --tint: #173626; }\n  .family-unknown { --accent: #b9c0cd; --tint: #2b303a; }\n}\n*, *::before, *::after { box-sizing: border-box; }\nhtml { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }\nbody { margin: 0; background: var(--page); color: var(--ink); font: 1rem/1.55 var(--sans); overflow-wrap: anywhere; }\nmain, .masthead, footer { max-width: 72rem; margin: 0 auto; padding: 0 clamp(1rem, 4vw, 2.5rem); }\nh1, h2, h3, p, ul, ol, dl, dd, figure, pre { margin: 0; }\nh1 { font-size: clamp(1.4rem, 1.1rem + 1.2vw, 1.9rem); line-height: 1.22; letter-spacing: -0.015em; font-weight: 650; text-wrap: balance; }\nh2 { font-size: 1.25rem; line-height: 1.3; letter-spacing: -0.01em; font-weight: 650; margin-bottom: 1rem; }\nh3 { font-size: 1rem; font-weight: 650; margin: 1.75rem 0 0.5rem; }\nul, ol { padding-left: 1.35rem; }\nli + li { margin-top: 0.35rem; }\na { color: var(--accent); text-underline-offset: 0.15em; }\ncode, pre, .log { font-family: var(--mono); font-size: 0.8125rem; }\n:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; border-radius: 2px; }\n.visually-hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }\n.skip { position: absolute; left: -100vw; top: 0; padding: 0.5rem 1rem; background: var(--card); z-index: 1; }\n.skip:focus { left: 0; }\n.whole { white-space: nowrap; }\n.quiet { color: var(--quiet); font-size: 0.875rem; }\n.quiet > span + span::before, .quiet > span + code::before { content: "·"; margin: 0 0.4em; color: var(--quiet); }\n\n.masthead { display: flex; flex-wrap: wrap; gap: 0.25rem 1.5rem; justify-content: space-between; padding-top: 1.1rem; padding-bottom: 1.1rem; font-size: 0.875rem; }\n.masthead .name { font-weight: 650; letter-spacing: 0.01em; }\n.masthead .inputs { color: var(--quiet); font-family: var(--mono); font-size: 0.8125rem; }\n.masthead .inputs span + span { margin-left: 1em; }\n\n#verdict { display: grid; grid-template-columns: minmax(0, 1fr); background: var(--card); border: 1px solid var(--rule); border-top: 4px solid var(--accent); border-radius: 6px; }\n#verdict > div { padding: clamp(1.1rem, 3vw, 2rem); }\n#verdict .why { border-top: 1px solid var(--rule); }\n#verdict .why > * + h2 { margin-top: 1.5rem; }\n#verdict .why > ul + p { margin-top: 0.6rem; }\n#verdict .next { border-top: 1px solid var(--rule); }\n#verdict h2 { font-size: 0.8125rem; letter-spacing: 0.04em; text-transform: uppercase; color: var(--quiet); margin-bottom: 0.5rem; }\n#verdict h3 { font-size: 0.8125rem; letter-spacing: 0.04em; text-transform: uppercase; color: var(--quiet); margin: 1.5rem 0 0.5rem; }\n.eyebrow { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0.25rem 0.75rem; margin-bottom: 0.6rem; color: var(--accent); font-size: 0.9375rem; }\n.eyebrow strong { text-transform: uppercase; letter-spacing: 0.05em; font-size: 0.8125rem; }\n.where { display: flex; flex-wrap: wrap; gap: 0.75rem 2rem; margin: 1.4rem 0 0; }\n.where dt { font-size: 0.8125rem; color: var(--quiet); }\n.where dd { font-size: 1.125rem; font-weight: 600; font-variant-numeric: tabular-nums; max-width: 20rem; }\n.sure { margin: 1.4rem 0 0; font-size: 0.9375rem; }\n.sure strong { font-size: 1.125rem; margin-right: 0.35em; font-variant-numeric: tabular-nums; }\n.meter { height: 6px; margin-top: 0.5rem; border-radius: 3px; background: var(--well); border: 1px solid var(--rule); overflow: hidden; }\n.meter span { display: block; height: 100%; background: var(--accent); }\n.reasons { padding-left: 1.1rem; }\n.next ol { padding-left: 1.3rem; }\n.next li { padding-left: 0.1rem; }\n.next li + li { margin-top: 0.9rem; }\n.next .warnings li + li { margin-top: 0.4rem; }\n.next > ol + p { margin-top: 0.9rem; }\n.action { font-size: 1.125rem; font-weight: 600; margin-bottom: 0.9rem; }\n.boxed { display: flex; align-items: flex-start; margin-top: 0.5rem; background: var(--well); border: 1px solid var(--rule); border-radius: 4px; }\n.boxed pre { flex: 1; min-width: 0; padding: 0.55rem 0.75rem; }\n.diff { overflow-x: auto; white-space: pre; overflow-wrap: normal; }\n.command { white-space: pre-wrap; }\n.diff ins, .diff del { text-decoration: none; display: inline; }\n.diff ins { font-weight: 650; color: var(--accent); }\n.diff del { color: var(--quiet); }\n[hidden] { display: none !important; }\n.copy { margin: 0.3rem; padding: 0.2rem 0.6rem; min-height: 1.75rem; border: 1px solid var(--rule); border-radius: 4px; background: var(--card); color: var(--ink); font: 0.8125rem/1.2 var(--sans); white-space: nowrap; cursor: pointer; }\n.copy:hover { border-color: var(--accent); }\n.evidence .copy { margin: 0 0 0 auto; }\n\nnav { margin: 1.25rem 0 0; font-size: 0.9375rem; }\nnav ul { display: flex; flex-wrap: wrap; gap: 0.25rem 1.35rem; list-style: none; padding: 0; }\nnav li + li { margin: 0; }\nsection + section, nav + section { margin-top: 3rem; }\nsection { scroll-margin-top: 1rem; }\n\n.evidence { border: 1px solid var(--rule); border-radius: 6px; background: var(--card); overflow: hidden; }\n.evidence + .evidence { margin-top: 1rem; }\n.evidence figcaption { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0.2rem 0.9rem; padding: 0.5rem 0.9rem; border-bottom: 1px solid var(--rule); color: var(--quiet); font-size: 0.875rem; }\n.evidence pre { padding: 0.6rem 0; white-space: pre-wrap; line-height: 1.5; }\n.evidence pre code { display: block; }\n.evidence pre span { display: block; padding: 0.05rem 0.9rem; border-left: 3px solid transparent; }\n.evidence .around { color: var(--quiet); }\n.evidence .cited { border-left-color: var(--accent); background: var(--well); color: var(--ink); }\n.evidence ~ p { margin-top: 0.75rem; }\n.evidence details { margin: 0; }\n.evidence summary { padding: 0.25rem 0.9rem; font-size: 0.8125rem; font-weight: 400; color: var(--quiet); }\n.evidence details > pre { margin: 0; padding: 0; }\n.evidence details[open] + pre { padding-top: 0; }\n.tag { font-weight: 600; color: var(--ink); }\n.role-cause .tag { color: var(--accent); }\nmark { background: var(--tint); color: inherit; font-weight: 600; border-bottom: 2px solid var(--accent); padding: 0.05em 0; }\n.place { color: var(--ink); }\n\n.cascade { padding-left: 1.35rem; }\n.cascade li + li { margin-top: 0.9rem; }\n.cascade .title, .steps .title { font-weight: 600; }\n\n.scroll { overflow-x: auto; }\nsvg { display: block; min-width: 56rem; width: 100%; height: auto; font: 12px var(--sans); }\nsvg text { fill: var(--quiet); }\nsvg .lane line { stroke: var(--rule); }\ntr.culprit td { font-weight: 650; }\nsvg .culprit text { fill: var(--accent); font-weight: 650; }\nsvg .culprit line { stroke: var(--accent); }\nsvg .since { stroke: var(--accent); stroke-dasharray: 3 4; }\nsvg .tick line { stroke: var(--quiet); }\nsvg .course { fill: var(--page); stroke: var(--quiet); stroke-width: 1.5; }\nsvg .finding { fill: var(--quiet); }\nsvg .followed { fill: var(--ink); }\nsvg .cause { fill: var(--accent); stroke: var(--page); stroke-width: 1.5; }\n.legend { margin-top: 0.5rem; font-size: 0.875rem; color: var(--quiet); }\n.legend .key { margin-left: 0.9em; }\n.legend .key:first-child { margin-left: 0; }\n.key.cause { color: var(--accent); }\n.key.followed { color: var(--ink); }\n\n.prose { max-width: 44rem; }\n.prose p + p { margin-top: 0.6rem; }\n.steps { margin-top: 1.25rem; display: grid; grid-template-columns: minmax(0, 1fr); gap: 1.4rem; }\n.steps li { margin: 0; padding-left: 0.25rem; max-width: 52rem; }\n.steps li > * + * { margin-top: 0.4rem; }\n.steps .setting .from code { color: var(--quiet); text-decoration: line-through; }\n.steps .setting .to { font-weight: 700; color: var(--accent); }\n.warnings { margin-top: 0.5rem; list-style: "✕  "; }\n.notice { margin-top: 1.75rem; padding: 1rem 1.25rem; border-left: 4px solid var(--accent); border-radius: 0 6px 6px 0; background: var(--well); }\nh2 + .notice { margin-top: 0; }\n.notice h3:first-child { margin-top: 0; }\n.notice .boxed { background: var(--card); }\n.warnings li::marker { color: var(--accent); }\n\n.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(clamp(8rem, 30vw, 15rem), 1fr)); gap: 0.9rem 2rem; }\n.facts + ul { margin-top: 1rem; }\n.facts dt { font-size: 0.8125rem; color: var(--quiet); }\n.facts dd { font-variant-numeric: tabular-nums; }\n.names span { margin-right: 0.75em; }\n\ndetails { margin-top: 1rem; }\nsummary { cursor: pointer; font-weight: 600; padding: 0.25rem 0; width: fit-content; }\ndetails > :not(summary) { margin-top: 0.5rem; }\ntable { border-collapse: collapse; width: 100%; min-width: 36rem; font-size: 0.875rem; }\ncaption { text-align: left; color: var(--quiet); padding-bottom: 0.4rem; }\nth { text-align: left; font-weight: 600; white-space: nowrap; color: var(--quiet); border-bottom: 1px solid var(--rule); }\nth, td { padding: 0.45rem 1rem 0.45rem 0; vertical-align: top; }\ntd { border-bottom: 1px solid var(--rule); overflow-wrap: break-word; }\ntd p + p { margin-top: 0.15rem; }\ntd.log, td .log { color: var(--quiet); min-width: 16rem; overflow-wrap: anywhere; }\ntd.ranks { min-width: 7rem; }\n.count, .time, .role { font-variant-numeric: tabular-nums; white-space: nowrap; }\nfooter::before { content: ""; display: block; border-top: 1px solid var(--rule); margin-bottom: 1.25rem; }\nfooter { margin-top: 3.5rem; padding-bottom: 2.5rem; color: var(--quiet); font-size: 0.8125rem; }\n\n@media (max-width: 40rem) {\n  .boxed { flex-direction: column-reverse; }\n  .boxed pre { width: 100%; }\n  .boxed .copy { align-self: flex-end; margin-bottom: 0; }\n}\n@media (min-width: 60rem) {\n  #verdict { grid-template: auto 1fr / minmax(0, 1.5fr) minmax(0, 1fr); }\n  #verdict .next { grid-column: 2; grid-row: 1 / 3; border-top: 0; border-left: 1px solid var(--rule); }\n  #verdict .why { border-top: 0; padding-top: 0; }\n}\n@media (min-width: 110rem) { main, .masthead, footer { max-width: 88rem; } }\n@media (forced-colors: active) {\n  :root, body[class] { --page: Canvas; --card: Canvas; --well: Canvas; --tint: Canvas; --ink: CanvasText; --quiet: CanvasText; --rule: CanvasText; --accent: LinkText; }\n  .meter span, .cited { forced-color-adjust: none; }\n  mark { text-decoration: underline; }\n}\n@media print {\n  @page { margin: 16mm 14mm; }\n  :root { color-scheme: light; --page: #ffffff; --card: #ffffff; --ink: #000000; --quiet: #444444; --rule: #bbbbbb; --well: #f4f4f4; }\n  body { font-size: 10pt; }\n  main, .masthead, footer { max-width: none; padding-left: 0; padding-right: 0; }\n  nav, .skip, .copy { display: none; }\n  #verdict { display: block; }\n  #verdict .next, #verdict .why { border-left: 0; border-top: 1px solid var(--rule); padding-top: 1rem; }\n  details::details-content { content-visibility: visible; block-size: auto; }\n  a[href^="https:"]::after { content: " (" attr(href) ")"; color: var(--quiet); }\n  a[href^="https:"]:is(.source > *)::after { content: none; }\n  .evidence figcaption, .steps li, .cascade li, tr, .boxed, .meter, svg { break-inside: avoid; }\n  .evidence { overflow: visible; }\n  thead { display: table-header-group; }\n  table { min-width: 0; font-size: 8pt; }\n  code, pre, .log { font-size: 7.5pt; }\n  .scroll { overflow: visible; }\n  td.log, td .log { min-width: 0; }\n  td, td code { overflow-wrap: anywhere; }\n  .diff { white-space: pre-wrap; overflow-wrap: anywhere; }\n  h2, h3, caption, .evidence figcaption, summary { break-after: avoid; }\n  .meter span { print-color-adjust: exact; }\n  svg { min-width: 0; }\n  section + section { margin-top: 2rem; }\n}\n\nsvg .speaking { fill: var(--quiet); }\nsvg .l1 { fill-opacity: 0.5; }\nsvg .l2 { fill-opacity: 0.6; }\nsvg .l3 { fill-opacity: 0.7; }\nsvg .l4 { fill-opacity: 0.85; }\nsvg .lane .silence { stroke: var(--quiet); stroke-dasharray: 2 5; }\nsvg .lane .last { stroke: var(--ink); stroke-width: 2; }\nsvg .trouble { fill: var(--accent); stroke: var(--page); paint-order: stroke; }\nsvg .hit { fill: none; pointer-events: all; }\n.key.last { color: var(--ink); }\n\nsvg.graph { width: auto; min-width: 0; max-width: none; margin-bottom: 1.25rem; }\nsvg.graph .edge { fill: none; stroke: var(--quiet); stroke-width: 1.5; }\nsvg.graph rect { fill: var(--card); stroke: var(--quiet); }\nsvg.graph .at-fault rect { fill: var(--tint); stroke: var(--accent); stroke-width: 2; }\nsvg.graph .name { fill: var(--ink); font-weight: 600; }\n\nsvg .labels rect { fill: var(--page); }\nsvg .labels .culprit { fill: var(--accent); font-weight: 650; }\nsvg .near { display: none; }\nsvg.is-near .near { display: inline; }\nsvg.is-near .far { display: none; }\n.zoom button[aria-disabled="true"] { color: var(--quiet); cursor: default; }\n'
+STYLE = ':root {\n  color-scheme: light dark;\n  --page: #fbfbf9; --card: #ffffff; --ink: #1b1e24; --quiet: #575d69; --rule: #dcdde0; --well: #f3f3f0;\n  --accent: #555b66; --tint: #eceef1;\n  --sans: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;\n  --mono: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace;\n}\n.family-timeout { --accent: #7d5200; --tint: #fbf0d9; }\n.family-network { --accent: #1a56b0; --tint: #e6eefb; }\n.family-precision { --accent: #7336ad; --tint: #f2e9fa; }\n.family-heterogeneous { --accent: #00666e; --tint: #e0f3f4; }\n.family-memory { --accent: #b0231b; --tint: #fce9e7; }\n.family-hardware { --accent: #a12a56; --tint: #fbe8ef; }\n.family-environment { --accent: #386319; --tint: #ebf4e3; }\n.family-process { --accent: #96350f; --tint: #fbebe4; }\n.family-none { --accent: #1a6a40; --tint: #e3f4ea; }\n.family-unknown { --accent: #4b5160; --tint: #eceef2; }\n@media (prefers-color-scheme: dark) {\n  :root { --page: #13151a; --card: #1a1d23; --ink: #e7e8ea; --quiet: #a3a9b5; --rule: #343841; --well: #20242b; }\n  .family-timeout { --accent: #edb856; --tint: #3a2d12; }\n  .family-network { --accent: #8db5ff; --tint: #1b2c4b; }\n  .family-precision { --accent: #cfa8f6; --tint: #35234a; }\n  .family-heterogeneous { --accent: #66cfd6; --tint: #11383b; }\n  .family-memory { --accent: #ff9f96; --tint: #4a201d; }\n  .family-hardware { --accent: #ff9fbe; --tint: #48202f; }\n  .family-environment { --accent: #a5d283; --tint: #27371a; }\n  .family-process { --accent: #ffb08a; --tint: #46281a; }\n  .family-none { --accent: #80d6a6; --tint: #173626; }\n  .family-unknown { --accent: #b9c0cd; --tint: #2b303a; }\n}\n*, *::before, *::after { box-sizing: border-box; }\nhtml { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }\nbody { margin: 0; background: var(--page); color: var(--ink); font: 1rem/1.55 var(--sans); overflow-wrap: anywhere; }\nmain, .masthead, footer { max-width: 72rem; margin: 0 auto; padding: 0 clamp(1rem, 4vw, 2.5rem); }\nh1, h2, h3, p, ul, ol, dl, dd, figure, pre { margin: 0; }\nh1 { font-size: clamp(1.4rem, 1.1rem + 1.2vw, 1.9rem); line-height: 1.22; letter-spacing: -0.015em; font-weight: 650; text-wrap: balance; }\nh2 { font-size: 1.25rem; line-height: 1.3; letter-spacing: -0.01em; font-weight: 650; margin-bottom: 1rem; }\nh3 { font-size: 1rem; font-weight: 650; margin: 1.75rem 0 0.5rem; }\nul, ol { padding-left: 1.35rem; }\nli + li { margin-top: 0.35rem; }\na { color: var(--accent); text-underline-offset: 0.15em; }\ncode, pre, .log { font-family: var(--mono); font-size: 0.8125rem; }\n:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; border-radius: 2px; }\n.visually-hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }\n.skip { position: absolute; left: -100vw; top: 0; padding: 0.5rem 1rem; background: var(--card); z-index: 1; }\n.skip:focus { left: 0; }\n.whole { white-space: nowrap; }\n.quiet { color: var(--quiet); font-size: 0.875rem; }\n.quiet > span + span::before, .quiet > span + code::before { content: "·"; margin: 0 0.4em; color: var(--quiet); }\n\n.masthead { display: flex; flex-wrap: wrap; gap: 0.25rem 1.5rem; justify-content: space-between; padding-top: 1.1rem; padding-bottom: 1.1rem; font-size: 0.875rem; }\n.masthead .name { font-weight: 650; letter-spacing: 0.01em; }\n.masthead .inputs { color: var(--quiet); font-family: var(--mono); font-size: 0.8125rem; }\n.masthead .inputs span + span { margin-left: 1em; }\n\n#verdict { display: grid; grid-template-columns: minmax(0, 1fr); background: var(--card); border: 1px solid var(--rule); border-top: 4px solid var(--accent); border-radius: 6px; }\n#verdict > div { padding: clamp(1.1rem, 3vw, 2rem); }\n#verdict .why { border-top: 1px solid var(--rule); }\n#verdict .why > * + h2 { margin-top: 1.5rem; }\n#verdict .why > ul + p { margin-top: 0.6rem; }\n#verdict .next { border-top: 1px solid var(--rule); }\n#verdict h2 { font-size: 0.8125rem; letter-spacing: 0.04em; text-transform: uppercase; color: var(--quiet); margin-bottom: 0.5rem; }\n#verdict h3 { font-size: 0.8125rem; letter-spacing: 0.04em; text-transform: uppercase; color: var(--quiet); margin: 1.5rem 0 0.5rem; }\n.eyebrow { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0.25rem 0.75rem; margin-bottom: 0.6rem; color: var(--accent); font-size: 0.9375rem; }\n.eyebrow strong { text-transform: uppercase; letter-spacing: 0.05em; font-size: 0.8125rem; }\n.where { display: flex; flex-wrap: wrap; gap: 0.75rem 2rem; margin: 1.4rem 0 0; }\n.where dt { font-size: 0.8125rem; color: var(--quiet); }\n.where dd { font-size: 1.125rem; font-weight: 600; font-variant-numeric: tabular-nums; max-width: 20rem; }\n.sure { margin: 1.4rem 0 0; font-size: 0.9375rem; }\n.sure strong { font-size: 1.125rem; margin-right: 0.35em; font-variant-numeric: tabular-nums; }\n.meter { height: 6px; margin-top: 0.5rem; border-radius: 3px; background: var(--well); border: 1px solid var(--rule); overflow: hidden; }\n.meter span { display: block; height: 100%; background: var(--accent); }\n.reasons { padding-left: 1.1rem; }\n.next ol { padding-left: 1.3rem; }\n.next li { padding-left: 0.1rem; }\n.next li + li { margin-top: 0.9rem; }\n.next .warnings li + li { margin-top: 0.4rem; }\n.next > ol + p { margin-top: 0.9rem; }\n.action { font-size: 1.125rem; font-weight: 600; margin-bottom: 0.9rem; }\n.boxed { display: flex; align-items: flex-start; margin-top: 0.5rem; background: var(--well); border: 1px solid var(--rule); border-radius: 4px; }\n.boxed pre { flex: 1; min-width: 0; padding: 0.55rem 0.75rem; }\n.diff { overflow-x: auto; white-space: pre; overflow-wrap: normal; }\n.command { white-space: pre-wrap; }\n.diff ins, .diff del { text-decoration: none; display: inline; }\n.diff ins { font-weight: 650; color: var(--accent); }\n.diff del { color: var(--quiet); }\n[hidden] { display: none !important; }\n.copy { margin: 0.3rem; padding: 0.2rem 0.6rem; min-height: 1.75rem; border: 1px solid var(--rule); border-radius: 4px; background: var(--card); color: var(--ink); font: 0.8125rem/1.2 var(--sans); white-space: nowrap; cursor: pointer; }\n.copy:hover { border-color: var(--accent); }\n.evidence .copy { margin: 0 0 0 auto; }\n\nnav { margin: 1.25rem 0 0; font-size: 0.9375rem; }\nnav ul { display: flex; flex-wrap: wrap; gap: 0.25rem 1.35rem; list-style: none; padding: 0; }\nnav li + li { margin: 0; }\nsection + section, nav + section { margin-top: 3rem; }\nsection { scroll-margin-top: 1rem; }\n\n.evidence { border: 1px solid var(--rule); border-radius: 6px; background: var(--card); overflow: hidden; }\n.evidence + .evidence { margin-top: 1rem; }\n.evidence figcaption { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0.2rem 0.9rem; padding: 0.5rem 0.9rem; border-bottom: 1px solid var(--rule); color: var(--quiet); font-size: 0.875rem; }\n.evidence pre { padding: 0.6rem 0; white-space: pre-wrap; line-height: 1.5; }\n.evidence pre code { display: block; }\n.evidence pre span { display: block; padding: 0.05rem 0.9rem; border-left: 3px solid transparent; }\n.evidence .around { color: var(--quiet); }\n.evidence .cited { border-left-color: var(--accent); background: var(--well); color: var(--ink); }\n.evidence ~ p { margin-top: 0.75rem; }\n.evidence details { margin: 0; }\n.evidence summary { padding: 0.25rem 0.9rem; font-size: 0.8125rem; font-weight: 400; color: var(--quiet); }\n.evidence details > pre { margin: 0; padding: 0; }\n.evidence details[open] + pre { padding-top: 0; }\n.tag { font-weight: 600; color: var(--ink); }\n.role-cause .tag { color: var(--accent); }\nmark { background: var(--tint); color: inherit; font-weight: 600; border-bottom: 2px solid var(--accent); padding: 0.05em 0; }\n.place { color: var(--ink); }\n\n.cascade { padding-left: 1.35rem; }\n.cascade li + li { margin-top: 0.9rem; }\n.cascade .title, .steps .title { font-weight: 600; }\n\n.scroll { overflow-x: auto; }\nsvg { display: block; min-width: 56rem; width: 100%; height: auto; font: 12px var(--sans); }\nsvg text { fill: var(--quiet); }\nsvg .lane line { stroke: var(--rule); }\ntr.culprit td { font-weight: 650; }\nsvg .culprit text { fill: var(--accent); font-weight: 650; }\nsvg .culprit line { stroke: var(--accent); }\nsvg .since { stroke: var(--accent); stroke-dasharray: 3 4; }\nsvg .tick line { stroke: var(--quiet); }\nsvg .course { fill: var(--page); stroke: var(--quiet); stroke-width: 1.5; }\nsvg .finding { fill: var(--quiet); }\nsvg .followed { fill: var(--ink); }\nsvg .cause { fill: var(--accent); stroke: var(--page); stroke-width: 1.5; }\n.legend { margin-top: 0.5rem; font-size: 0.875rem; color: var(--quiet); }\n.legend .key { margin-left: 0.9em; }\n.legend .key:first-child { margin-left: 0; }\n.key.cause { color: var(--accent); }\n.key.followed { color: var(--ink); }\n\n.prose { max-width: 44rem; }\n.prose p + p { margin-top: 0.6rem; }\n.steps { margin-top: 1.25rem; display: grid; grid-template-columns: minmax(0, 1fr); gap: 1.4rem; }\n.steps li { margin: 0; padding-left: 0.25rem; max-width: 52rem; }\n.steps li > * + * { margin-top: 0.4rem; }\n.steps .setting .from code { color: var(--quiet); text-decoration: line-through; }\n.steps .setting .to { font-weight: 700; color: var(--accent); }\n.warnings { margin-top: 0.5rem; list-style: "✕  "; }\n.notice { margin-top: 1.75rem; padding: 1rem 1.25rem; border-left: 4px solid var(--accent); border-radius: 0 6px 6px 0; background: var(--well); }\nh2 + .notice { margin-top: 0; }\n.notice h3:first-child { margin-top: 0; }\n.notice .boxed { background: var(--card); }\n.warnings li::marker { color: var(--accent); }\n\n.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(clamp(8rem, 30vw, 15rem), 1fr)); gap: 0.9rem 2rem; }\n.facts + ul { margin-top: 1rem; }\n.facts dt { font-size: 0.8125rem; color: var(--quiet); }\n.facts dd { font-variant-numeric: tabular-nums; }\n.names span { margin-right: 0.75em; }\n\ndetails { margin-top: 1rem; }\nsummary { cursor: pointer; font-weight: 600; padding: 0.25rem 0; width: fit-content; }\ndetails > :not(summary) { margin-top: 0.5rem; }\ntable { border-collapse: collapse; width: 100%; min-width: 36rem; font-size: 0.875rem; }\ncaption { text-align: left; color: var(--quiet); padding-bottom: 0.4rem; }\nth { text-align: left; font-weight: 600; white-space: nowrap; color: var(--quiet); border-bottom: 1px solid var(--rule); }\nth, td { padding: 0.45rem 1rem 0.45rem 0; vertical-align: top; }\ntd { border-bottom: 1px solid var(--rule); overflow-wrap: break-word; }\ntd p + p { margin-top: 0.15rem; }\ntd.log, td .log { color: var(--quiet); min-width: 16rem; overflow-wrap: anywhere; }\ntd.ranks { min-width: 7rem; }\n.count, .time, .role { font-variant-numeric: tabular-nums; white-space: nowrap; }\nfooter::before { content: ""; display: block; border-top: 1px solid var(--rule); margin-bottom: 1.25rem; }\nfooter { margin-top: 3.5rem; padding-bottom: 2.5rem; color: var(--quiet); font-size: 0.8125rem; }\n\n@media (max-width: 40rem) {\n  .boxed { flex-direction: column-reverse; }\n  .boxed pre { width: 100%; }\n  .boxed .copy { align-self: flex-end; margin-bottom: 0; }\n}\n@media (min-width: 60rem) {\n  #verdict { grid-template: auto 1fr / minmax(0, 1.5fr) minmax(0, 1fr); }\n  #verdict .next { grid-column: 2; grid-row: 1 / 3; border-top: 0; border-left: 1px solid var(--rule); }\n  #verdict .why { border-top: 0; padding-top: 0; }\n}\n@media (min-width: 110rem) { main, .masthead, footer { max-width: 88rem; } }\n@media (forced-colors: active) {\n  :root, body[class] { --page: Canvas; --card: Canvas; --well: Canvas; --tint: Canvas; --ink: CanvasText; --quiet: CanvasText; --rule: CanvasText; --accent: LinkText; }\n  .meter span, .cited { forced-color-adjust: none; }\n  mark { text-decoration: underline; }\n}\n@media print {\n  @page { margin: 16mm 14mm; }\n  :root { color-scheme: light; --page: #ffffff; --card: #ffffff; --ink: #000000; --quiet: #444444; --rule: #bbbbbb; --well: #f4f4f4; }\n  body { font-size: 10pt; }\n  main, .masthead, footer { max-width: none; padding-left: 0; padding-right: 0; }\n  nav, .skip, .copy { display: none; }\n  #verdict { display: block; }\n  #verdict .next, #verdict .why { border-left: 0; border-top: 1px solid var(--rule); padding-top: 1rem; }\n  details::details-content { content-visibility: visible; block-size: auto; }\n  a[href^="https:"]::after { content: " (" attr(href) ")"; color: var(--quiet); }\n  a[href^="https:"]:is(.source > *)::after { content: none; }\n  .evidence figcaption, .steps li, .cascade li, tr, .boxed, .meter, svg { break-inside: avoid; }\n  .evidence { overflow: visible; }\n  thead { display: table-header-group; }\n  table { min-width: 0; font-size: 8pt; }\n  code, pre, .log { font-size: 7.5pt; }\n  .scroll { overflow: visible; }\n  td.log, td .log { min-width: 0; }\n  td, td code { overflow-wrap: anywhere; }\n  .diff { white-space: pre-wrap; overflow-wrap: anywhere; }\n  h2, h3, caption, .evidence figcaption, summary { break-after: avoid; }\n  .meter span { print-color-adjust: exact; }\n  svg { min-width: 0; }\n  section + section { margin-top: 2rem; }\n}\n\nsvg .speaking { fill: var(--quiet); }\nsvg .l1 { fill-opacity: 0.5; }\nsvg .l2 { fill-opacity: 0.6; }\nsvg .l3 { fill-opacity: 0.7; }\nsvg .l4 { fill-opacity: 0.85; }\nsvg .lane .silence { stroke: var(--quiet); stroke-dasharray: 2 5; }\nsvg .lane .last { stroke: var(--ink); stroke-width: 2; }\nsvg .trouble { fill: var(--accent); stroke: var(--page); paint-order: stroke; }\nsvg .hit { fill: none; pointer-events: all; }\n.key.last { color: var(--ink); }\n\nsvg.graph { width: auto; min-width: 0; max-width: none; margin-bottom: 1.25rem; }\nsvg.graph .edge { fill: none; stroke: var(--quiet); stroke-width: 1.5; }\nsvg.graph rect { fill: var(--card); stroke: var(--quiet); }\nsvg.graph .at-fault rect { fill: var(--tint); stroke: var(--accent); stroke-width: 2; }\nsvg.graph .name { fill: var(--ink); font-weight: 600; }\n\nsvg .labels rect { fill: var(--page); }\nsvg .labels .culprit { fill: var(--accent); font-weight: 650; }\nsvg .near { display: none; }\nsvg.is-near .near { display: inline; }\nsvg.is-near .far { display: none; }\n.zoom button[aria-disabled="true"] { color: var(--quiet); cursor: default; }\n\nsvg .panel line { stroke: var(--rule); }\nsvg .panel .name { fill: var(--ink); font-weight: 600; }\nsvg .curve { fill: none; stroke: var(--accent); stroke-width: 2; stroke-linejoin: round; }\nsvg .curve.earlier { stroke: var(--quiet); stroke-width: 1; }\nsvg.choice .curve { stroke-dasharray: 2 5; }\nsvg .panel circle { fill: var(--accent); stroke: var(--page); stroke-width: 1; }\nsvg .skip { fill: var(--ink); }\nsvg .not-finite { fill: none; stroke: var(--ink); stroke-width: 2; }\n.course { margin-bottom: 1rem; }\n'
 
 SCRIPT = '(() => {\n"use strict";\n// Comfort for readers with scripts. The page is whole without them, and a control that needs them is shown from here.\n\nconst told = document.getElementById("told");\n\nfor (const button of document.querySelectorAll("button.copy")) {\n  button.hidden = false;\n  button.addEventListener("click", () => copyBeside(button));\n}\n\n// Readers without this see closed parts printed as well, where the browser knows ::details-content.\nlet opened = [];\naddEventListener("beforeprint", () => {\n  opened = [...document.querySelectorAll("details:not([open])")];\n  for (const part of opened) part.open = true;\n});\naddEventListener("afterprint", () => {\n  for (const part of opened) part.open = false;\n});\n\nasync function copyBeside(button) {\n  told.textContent = ""; // so that the same words are told again\n  const parts = [...button.closest(".copyable").querySelectorAll("code[data-lines]")];\n  const shown = parts.filter((code) => code.checkVisibility());\n  const done = await copied(shown.map(textOf).join("\\n"));\n  if (!done) getSelection().setBaseAndExtent(shown[0], 0, shown.at(-1), shown.at(-1).childNodes.length);\n  tell(button, done ? "Copied" : "Selected, not copied");\n}\n\n// A log\'s lines are elements of their own, without line feeds between them.\nfunction textOf(code) {\n  const lines = [...code.querySelectorAll(":scope > span")];\n  return lines.length ? lines.map((line) => line.textContent).join("\\n") : code.textContent;\n}\n\n// Whether the browser took the text. Its clipboard is there only in a secure context, which a page of a share is not.\nasync function copied(text) {\n  try {\n    await navigator.clipboard.writeText(text);\n    return true;\n  } catch {\n    return copiedBySelection(text);\n  }\n}\n\nfunction copiedBySelection(text) {\n  const area = document.createElement("textarea");\n  const focused = document.activeElement;\n  area.className = "visually-hidden";\n  area.value = text;\n  document.body.append(area);\n  area.select();\n  const done = document.execCommand("copy");\n  area.remove();\n  focused.focus({ preventScroll: true });\n  return done;\n}\n\nfunction tell(button, what) {\n  const label = button.firstElementChild;\n  told.textContent = what;\n  label.textContent = what;\n  setTimeout(() => {\n    label.textContent = "Copy";\n  }, 2500);\n}\n})();\n(() => {\n"use strict";\n// Zoom of the timeline: moments move apart, letters and marks stay as large as they are. Without scripts all is shown.\n\nfor (const frame of document.querySelectorAll(".zoomable")) zoomable(frame);\n\nfunction zoomable(frame) {\n  const WIDEST = 32, NEAR = 4;\n  const svg = frame.querySelector("svg"), controls = frame.previousElementSibling;\n  const { width, height } = svg.viewBox.baseVal;\n  const moving = [...svg.querySelectorAll(".moves")].map((part) => ({ part, x: placeOf(part) }));\n  const lines = svg.querySelectorAll(".lane line"), labels = svg.querySelector(".labels");\n  const left = lines[0].x1.baseVal.value;\n  let zoom = 1;\n\n  controls.hidden = false;\n  controls.addEventListener("click", (event) => {\n    const asked = event.target.closest("button")?.dataset.zoom;\n    if (asked) show({ in: zoom * 2, out: zoom / 2, whole: 1 }[asked]);\n  });\n  frame.addEventListener("keydown", (event) => {\n    const asked = { "+": zoom * 2, "=": zoom * 2, "-": zoom / 2, 0: 1 }[event.key];\n    if (asked === undefined || event.ctrlKey || event.metaKey || event.altKey) return;\n    event.preventDefault();\n    show(asked);\n  });\n  frame.addEventListener("wheel", (event) => {\n    if (!event.ctrlKey && !event.metaKey) return;\n    event.preventDefault();\n    show(zoom * 2 ** (-Math.sign(event.deltaY) / 2), event.clientX - frame.getBoundingClientRect().left);\n  }, { passive: false });\n  frame.addEventListener("scroll", keepLabels);\n  // On paper nobody scrolls.\n  addEventListener("beforeprint", () => show(1));\n  limit();\n\n  // Draws the picture `wanted` times as wide; what is shown at pixel `at` of the frame stays there.\n  function show(wanted, at = frame.clientWidth / 2) {\n    const next = Math.min(WIDEST, Math.max(1, wanted));\n    if (next === zoom) return;\n    const before = pixel(), place = ((frame.scrollLeft + at) / before - left) / zoom;\n    zoom = next;\n    const wide = left + (width - left) * zoom;\n    svg.setAttribute("viewBox", `0 0 ${wide} ${height}`);\n    svg.style.width = zoom > 1 ? `${before * wide}px` : "";\n    svg.style.maxWidth = "none";\n    for (const { part, x } of moving) part.setAttribute("transform", `translate(${(x - left) * (zoom - 1)} 0)`);\n    for (const line of lines) line.setAttribute("x2", wide - 8);\n    svg.classList.toggle("is-near", zoom >= NEAR);\n    frame.scrollLeft = (left + place * zoom) * pixel() - at;\n    keepLabels();\n    limit();\n    told.textContent = zoom > 1 ? `Timeline drawn ${Math.round(zoom * 10) / 10} times as wide` : "The whole timeline is shown";\n  }\n\n  // CSS pixels of a unit of the picture.\n  function pixel() {\n    return svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;\n  }\n\n  function keepLabels() {\n    labels.setAttribute("transform", `translate(${frame.scrollLeft / pixel()} 0)`);\n  }\n\n  // A control that can do nothing says so, and keeps the focus that it has.\n  function limit() {\n    for (const button of controls.querySelectorAll("button")) {\n      const done = button.dataset.zoom === "in" ? zoom >= WIDEST : zoom <= 1;\n      button.setAttribute("aria-disabled", done);\n    }\n  }\n}\n\nfunction placeOf(part) {\n  const at = part.cx ?? (part.x1 ?? part.querySelector("line")?.x1);\n  return at ? at.baseVal.value : part.getBBox().x + part.getBBox().width / 2;\n}\n})();\n'
