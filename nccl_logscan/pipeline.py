@@ -37,6 +37,7 @@ from nccl_logscan.diagnosis.job import JobFacts
 from nccl_logscan.diagnosis.matcher import Matcher
 from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.diagnosis.timeline import Timeline
+from nccl_logscan.diagnosis.training import Progress
 from nccl_logscan.diagnosis.unclaimed import Unclaimed, is_sign, is_spoilt_step
 from nccl_logscan.diagnosis.verdict import Coverage, Job, ScannedInput, ScanResult
 from nccl_logscan.errors import InputError
@@ -377,6 +378,7 @@ class Run:
         self.stopgaps = Unclaimed(_ASIDE, redact)
         """What only rules claim that say little."""
         self.timeline = Timeline()
+        self.progress = Progress(self.attempts.of)
         self.dumps = DumpSets()
         self.dump_notes: list[str] = []
         self.detectors: tuple[Detector, ...] = ()
@@ -422,6 +424,7 @@ class Run:
             self._askers = Askers(self.matcher, self.listeners)
         for part in large.rounds(self._askers):
             if isinstance(part, Round):
+                self.progress.skims(source.name)
                 large.count(part, reading.take_round(part))
             else:
                 reading.expect_paste()
@@ -528,6 +531,7 @@ class Run:
             self.clocks,
             self.job,
             self.timeline,
+            self.progress,
             *self.detectors,
         )
         return tuple(one for one in everyone if not one.kinds or kind in one.kinds)
@@ -562,6 +566,7 @@ class Run:
             judged=_judged(job, configs),
             model_digest=model_digest,
             activity=self._activity(diagnosis),
+            training=self.progress.conclude(self.identity),
         )
 
     def _activity(self, diagnosis: Diagnosis) -> Activity | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from nccl_logscan.diagnosis.activity import Activity
 from nccl_logscan.diagnosis.findings import Evidence, Finding
 from nccl_logscan.diagnosis.machines import Links, Machine
+from nccl_logscan.diagnosis.training import Training
 from nccl_logscan.position import Instant, Position
 from nccl_logscan.records import dataclass, field
 from nccl_logscan.rulebook.rule import Rule
@@ -283,3 +284,5 @@ class ScanResult:
     """Of the classifier's model; None where it was not asked."""
     activity: Activity | None = None
     """When ranks spoke; None where nothing failed, or where neither times nor the lines of one input compare them."""
+    training: Training | None = None
+    """The course of training; None where the log has not two points of it."""

@@ -6,6 +6,7 @@ from markupsafe import Markup
 
 from nccl_logscan.report.advice import advice_of
 from nccl_logscan.report.compiled_templates import SCRIPT, SCRIPT_DIGEST, STYLE
+from nccl_logscan.report.curves import draw_training
 from nccl_logscan.report.graph import draw_graph
 from nccl_logscan.report.heat_map import draw_activity
 from nccl_logscan.report.page import page_of
@@ -45,6 +46,7 @@ def render_html(view: ReportView) -> str:
             "picture": draw_timeline(view),
             "heat_map": draw_activity(view),
             "graph": draw_graph(view),
+            "curves": draw_training(view),
             "state": _STATES.get(view["verdict"]["category"], "Failed"),
             "sureness": _HEALTHY if view["verdict"]["category"] == "none" else _LEVELS[view["verdict"]["level"]],
             "advice": advice,

@@ -33,6 +33,7 @@ from nccl_logscan.position import Instant, Position
 from nccl_logscan.report.activity import activity_of
 from nccl_logscan.report.machines import links_of, machines_of
 from nccl_logscan.report.redact import redact, redact_marked, redact_value
+from nccl_logscan.report.training import training_of
 from nccl_logscan.rulebook.rule import Rule
 from nccl_logscan.taxonomy import Role
 from nccl_logscan.version import __version__
@@ -95,6 +96,7 @@ def build_view(result: ScanResult) -> ReportView:
         "findings": [_finding(finding) for finding in _shown(result.findings)],
         "timeline": [_moment(entry) for entry in _head_and_tail(result.timeline, TIMELINE_LIMIT)],
         "activity": activity_of(result.activity, diagnosis.culprit, job.ranks_silent),
+        "training": training_of(result.training),
         "ranks": _standings(result),
         "machines": machines,
         "links": links_of(job.links),
