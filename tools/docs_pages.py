@@ -8,7 +8,7 @@ A page marks the places, each with an end:
     <!-- prints: nccl-logscan demo -->
     <!-- end of prints -->
 
-`prints: FOLDER... $ COMMAND` runs a command with the files of these folders around it, as in a terminal of 96 columns;
+`prints: FOLDER... $ COMMAND` runs a command with the files of these folders around it, as in a terminal of 84 columns;
 `FOLDER=NAME` puts them below that name, and `prints 12:` shows the first 12 lines. The commands of a page run in order,
 and those without a folder in one that is empty at first. `commands:` and `frames:` give the two references.
 """
@@ -47,7 +47,7 @@ _BLOCK = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _ACTING = re.compile(r"[\\*_{}\[\]<>#|~]")
-_COLUMNS, _ROWS = 96, 40
+_COLUMNS, _ROWS = 84, 40
 _LABELS = ("case.yaml", "expected.yaml")  # of the tests; a user's folder has none
 _FAILED = 1  # what a scan leaves with where the job failed
 _ESCAPE = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\][^\x1b\x07]*(?:\x07|\x1b\\))")
