@@ -29,6 +29,7 @@ import yaml
 _ROOT = Path(__file__).resolve().parents[1]
 _DOCS = _ROOT / "docs"
 _SETTINGS = _ROOT / "mkdocs.yml"
+_STYLE = _DOCS / "site.css"
 _PAGES = {
     "CONTRIBUTING.md": "contributing.md",
     "rules/README.md": "writing-rules.md",
@@ -63,6 +64,8 @@ def main() -> int:
 def stage(folder: Path) -> None:
     """Lay the site's settings and pages into a folder, as the builder takes them."""
     shutil.copy(_SETTINGS, folder)
+    (folder / "docs").mkdir()
+    shutil.copy(_STYLE, folder / "docs")
     places = page_places()
     for page, place in places.items():
         there = folder / "docs" / place
