@@ -48,6 +48,7 @@ _BLOCK = re.compile(
 )
 _ACTING = re.compile(r"[\\*_{}\[\]<>#|~]")
 _COLUMNS, _ROWS = 84, 40
+_TERMINAL = {"TERM": "xterm", "NO_COLOR": "1", "FORCE_HYPERLINK": "0", "PYTHONUTF8": "1"}
 _LABELS = ("case.yaml", "expected.yaml")  # of the tests; a user's folder has none
 _FAILED = 1  # what a scan leaves with where the job failed
 _ESCAPE = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\][^\x1b\x07]*(?:\x07|\x1b\\))")
@@ -116,8 +117,7 @@ def _run(words: list[str], folder: Path) -> str:
         raise SystemExit(f"error: {words[0]} is no command that pages show")
     leader, follower = pty.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", _ROWS, _COLUMNS, 0, 0))
-    environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
-    environment |= {"PYTHONPATH": str(_ROOT), "NO_COLOR": "1", "FORCE_HYPERLINK": "0", "TERM": "xterm"}
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(_ROOT), **_TERMINAL}  # nothing of CI's, or of a user's
     process = subprocess.Popen(
         [sys.executable, "-m", "nccl_logscan", *words[1:]],
         cwd=folder,
