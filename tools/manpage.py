@@ -83,12 +83,12 @@ def page(date: str) -> str:
         ".SH DESCRIPTION",
     ]
     lines += [*_paragraphs(cli.help or ""), *_epilog(cli.epilog), ".SH COMMANDS"]
-    for context in _commands(root):
+    for context in commands_of(root):
         lines += _command(context)
     return "\n".join((*lines, _TAIL)) + "\n"
 
 
-def _commands(parent: click.Context) -> Iterator[click.Context]:
+def commands_of(parent: click.Context) -> Iterator[click.Context]:
     """Yield each command that does something, those of groups among them."""
     group = parent.command
     assert isinstance(group, click.Group)
@@ -97,14 +97,14 @@ def _commands(parent: click.Context) -> Iterator[click.Context]:
         assert command is not None
         context = click.Context(command, info_name=name, parent=parent)
         if isinstance(command, click.Group):
-            yield from _commands(context)
+            yield from commands_of(context)
         else:
             yield context
 
 
 def _synopsis(root: click.Context) -> Iterator[str]:
     yield from (".B nccl\\-logscan", "[\\fIOPTIONS\\fP] \\fILOG\\fP...")
-    for context in _commands(root):
+    for context in commands_of(root):
         yield from (".br", f".B {_escaped(context.command_path)}", _escaped(" ".join(_usage(context))))
 
 
