@@ -18,6 +18,7 @@ from nccl_logscan.sources.kind import Kind, kind_of
 from nccl_logscan.sources.limits import Limits
 from nccl_logscan.sources.magics import compression_of, looks_like_tar, looks_like_zip
 from nccl_logscan.sources.natural import natural
+from nccl_logscan.sources.own_reports import is_own_report
 from nccl_logscan.sources.source import DEFAULTS, SAMPLE, Source, peeked, reason_of, unpacked
 from nccl_logscan.sources.text import is_utf8_text
 from nccl_logscan.sources.urls import is_url
@@ -65,8 +66,9 @@ def open_sources(paths: Sequence[str], *, limits: Limits = DEFAULTS, stdin: Bina
     """Return the inputs that `paths` name, in the order given and each once.
 
     A path is a file, a folder (all files in it, at any depth, rank2 before rank10; hidden ones are passed over), a
-    glob, a URL of any of these, or `-` for `stdin`. An archive gives one source a member. Raises InputError if a path
-    names nothing, cannot be read, or is a folder with no file in it.
+    glob, a URL of any of these, or `-` for `stdin`. An archive gives one source a member. Reports of this program
+    in a folder or a glob are passed over. Raises InputError if a path names nothing, cannot be read, or is a folder
+    with no file in it.
     """
     sources: list[Source] = []
     seen: set[tuple[int, int] | tuple[str, str]] = set()
@@ -93,9 +95,12 @@ def open_sources(paths: Sequence[str], *, limits: Limits = DEFAULTS, stdin: Bina
 
 def files_of(given: str) -> Iterator[tuple[Path, str]]:
     """Yield each file that a path names, with its name as the user would write it; InputError where there is none."""
+    if not given:
+        raise InputError("the name of an input is empty", hint="is a variable not set? the folder here is .")
     path = Path(given)
     if not _exists(path, given) and glob.has_magic(given):
         matches = sorted(glob.glob(given, recursive=True), key=natural)  # noqa: PTH207 - keeps the names as given
+        matches = [match for match in matches if not is_own_report(Path(match))]
         if not matches:
             raise InputError(
                 f"no file matches {given}",
@@ -129,10 +134,12 @@ def _files_below(path: Path, given: str, *, is_given: bool) -> Iterator[tuple[Pa
     if not path.is_dir():
         yield path, given
         return
-    found = [(member, str(Path(given) / member.relative_to(path))) for member in _walk(path, given)]
+    members = list(_walk(path, given))
+    found = [(one, str(Path(given) / one.relative_to(path))) for one in members if not is_own_report(one)]
     if not found and is_given:
         raise InputError(
-            f"{given} is a folder with no file in it", hint="give the folder that the job wrote its logs to"
+            f"{given} is a folder with no file in it{' but reports of nccl-logscan' if members else ''}",
+            hint="give the folder that the job wrote its logs to",
         )
     yield from sorted(found, key=lambda pair: natural(pair[1]))
 
