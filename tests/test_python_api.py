@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import io
 import json
 import re
 from html import unescape
@@ -198,3 +199,9 @@ def test_an_input_that_was_left_out_is_warned_of():
 
     with pytest.warns(UserWarning, match="flight recorder"):
         nccl_logscan.read_events([LOG, case / "fr_0"])
+
+
+@pytest.mark.parametrize("given", [None, 3, b"train.log", [b"train.log"], [None], io.StringIO("a\nb\n"), io.BytesIO()])
+def test_what_names_no_file_is_told_by_its_type(given):
+    with pytest.raises(TypeError, match="expected a name, as str or Path"):
+        nccl_logscan.scan(given)

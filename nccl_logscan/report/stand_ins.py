@@ -28,7 +28,15 @@ _TOLD = (
     ("host", deferred(r"(?<![\w.%/-])([A-Za-z][\w.-]{0,252})<\d{1,5}>")),
     ("host", deferred(rf"(?i)\b(?:hostname|(?:slurmd_)?nodename|node_name|nccl_hostid|master_addr){_VARIABLE}{_NAME}")),
     ("host", deferred(rf"(?i)(?<![\w.])host\s{{0,12}}[=:]\s{{0,2}}[\"']?{_NAME}")),
-    ("host", deferred(rf"(?:srun|slurmstepd): error: {_NAME}: ")),
+    ("host", deferred(rf"(?:srun|slurmstepd): error: {_NAME}(?:\[[\d,-]{{1,200}}\])?: ")),
+    ("host", deferred(rf"(?i)\bconnect to (?:any network address of )?[\[(]?{_NAME}(?:\]:|,? port |, |:)\d")),
+    ("host", deferred(rf"(?i)\bconnect to host {_NAME}")),
+    ("host", deferred(rf"(?i)\b(?:rdzv|master|head)[_-](?:endpoint|addr(?:ess)?){_VARIABLE}{_NAME}")),
+    ("host", deferred(rf"(?i)--(?:rdzv|master|head)[_-](?:endpoint|addr(?:ess)?)\s{_NAME}")),
+    ("host", deferred(rf"(?i)(?<![\w-])(?:--address|ray_address){_VARIABLE}{_NAME}:\d")),
+    ("host", deferred(r"(?i)\b(?:node|host) (?=[\w.-]{1,63}\d)([a-z][\w-]{1,62}(?:\.[\w-]{1,62}){0,8})")),
+    ("host", deferred(rf"(?i)\bresolve (?:host(?:name)? )?[\"'\[]?(?=[\w-]{{1,63}}[.\d]){_NAME}")),
+    ("host", deferred(rf"(?i)\bPermanently added [\"']?\[?{_NAME}")),
     ("host", deferred(rf"\*\*\* (?:JOB|STEP) \S{{1,40}} ON {_NAME} ")),
     ("host", deferred(r"\b[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d ([A-Za-z0-9][\w.-]{0,252}) [\w.-]{1,40}(?:\[\d+\])?: ")),
     ("host", deferred(r"(?i)\b(?:\w{1,32}_)?(?:nodelist|hostfile_hosts)=([A-Za-z][\w.,\[\]-]{1,252})")),
@@ -38,8 +46,11 @@ _TOLD = (
     ("user", deferred(r"/(?:home|Users|users)/([A-Za-z0-9_][\w.-]{0,63})")),
     ("user", deferred(rf"\b(?:USER|LOGNAME|USERNAME|SLURM_JOB_USER){_VARIABLE}([A-Za-z_][\w.-]{{0,63}})")),
     ("user", deferred(r"\b(?:username|user_name|UserId|user)=([A-Za-z_][\w.-]{0,63})")),
+    ("user", deferred(r"(?i)\blogged in as:? ([a-z_][\w.-]{0,63})")),
+    ("user", deferred(r"(?i)\blogged in as:? [a-z_][\w.-]{0,63} \(([a-z_][\w.-]{0,63})\)")),
     ("user", deferred(r"\buid=\d{1,10}\(([A-Za-z_][\w.-]{0,63})\)")),
     ("job", deferred(r"(?i)\b(?:slurm_)?job[_-]?name[\"']?[\s=:]{1,3}[\"']?([A-Za-z0-9][\w.-]{1,127})")),
+    ("job", deferred(r"wandb: (?:Syncing|Resuming|Creating) run ([A-Za-z0-9][\w.-]{1,127})")),
     ("job", deferred(r"\b((?:raysubmit_|application_\d)\w{6,40})")),
     ("pod", deferred(r"(?i)\bpod(?:_name)?(?:/|[\"']?\s{0,2}[=:]\s{0,2}[\"']?)([a-z0-9][a-z0-9.-]{2,252})")),
     ("pod", deferred(r"(?<![\w./-])([a-z][a-z0-9-]{0,200}-[a-f0-9]{8,10}-[bcdfghjklmnpqrstvwxz2456789]{5})(?![\w-])")),
@@ -70,7 +81,9 @@ _V6 = deferred(
     r"(?:(?<=:)\d{1,3}(?:\.\d{1,3}){3})?)(?![\w:]|\.\d)"
 )
 _V4 = deferred(r"(?<![\w.])(?<!==)\d{1,3}(?:\.\d{1,3}){3}(?![\w]|\.\d)")
-_URL = deferred(r"(?i)\b([a-z][a-z0-9+.-]{0,15})://([^\s/\"'<>)\],;]{1,253})([^\s\"'<>)\],;]{0,2000})")
+# A password or a signature in it is [redacted] by now.
+_IN_URL = r"\[redacted\]|\[[0-9a-f:.]{2,45}\]|[^\s\"'<>)\],;"
+_URL = deferred(rf"(?i)\b([a-z][a-z0-9+.-]{{0,15}})://((?:{_IN_URL}/]){{1,253}})((?:{_IN_URL}]){{0,2000}})")
 _SEGMENT = r"[\w.@+~%-]"
 _PATH = deferred(
     rf"(?<![\w.@+~%/>\]-])(?:~|\.\.?)?/(?:{_SEGMENT}{{1,255}}/){{0,40}}{_SEGMENT}{{1,255}}"

@@ -66,8 +66,9 @@ def open_sources(paths: Sequence[str], *, limits: Limits = DEFAULTS, stdin: Bina
     """Return the inputs that `paths` name, in the order given and each once.
 
     A path is a file, a folder (all files in it, at any depth, rank2 before rank10; hidden ones are passed over), a
-    glob, a URL of any of these, or `-` for `stdin`. An archive gives one source a member. Raises InputError if a path
-    names nothing, cannot be read, or is a folder with no file in it.
+    glob, a URL of any of these, or `-` for `stdin`. An archive gives one source a member. Reports of this program
+    in a folder or a glob are passed over. Raises InputError if a path names nothing, cannot be read, or is a folder
+    with no file in it.
     """
     sources: list[Source] = []
     seen: set[tuple[int, int] | tuple[str, str]] = set()
@@ -112,6 +113,8 @@ def files_of(given: str) -> Iterator[tuple[Path, str]]:
 
 
 def _named(given: str) -> Iterator[tuple[Path, str]]:
+    if not given:
+        raise InputError("the name of an input is empty", hint="is a variable not set? the folder here is .")
     path = Path(given)
     if not _exists(path, given) and glob.has_magic(given):
         matches = sorted(glob.glob(given, recursive=True), key=natural)  # noqa: PTH207 - keeps the names as given

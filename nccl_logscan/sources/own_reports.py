@@ -6,7 +6,7 @@ from pathlib import Path
 
 from nccl_logscan.expressions import deferred
 
-# How each form of a report begins (nccl_logscan/report/), and lint's.
+# How each form of a report begins (nccl_logscan/report/), and lint's; and the tables of `events`.
 _OWN = deferred(
     rb'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
     rb'<meta name="generator" content="nccl-logscan">'
@@ -15,11 +15,12 @@ _OWN = deferred(
     rb'|<\?xml [^\n]{1,100}\n<testsuites>\n  <testsuite name="nccl-logscan"'
     rb"|# HELP nccl_logscan_|## (?:FAILED|UNCLEAR|HEALTHY)\b|(?:FAILED {4}|UNCLEAR {3}|HEALTHY {3})\S"
     rb'|\[\n  \{\n    "description": "|\[\]\n'
+    rb'|order,source,line,byte_offset,kind,|\{"order":\d+,"source":"'
     rb"|::(?:error|notice) [^\n]{0,4096}title=nccl-logscan"
 )
 
 
-_ENDINGS = (".html", ".htm", ".json", ".md", ".om", ".prom", ".sarif", ".txt", ".xml")
+_ENDINGS = (".csv", ".html", ".htm", ".json", ".jsonl", ".md", ".om", ".prom", ".sarif", ".txt", ".xml")
 _HEAD = 8_192
 
 

@@ -8,7 +8,7 @@ import shutil
 import pytest
 from cases import BY_NAME
 
-from nccl_logscan import InputError, scan
+from nccl_logscan import InputError, scan, write_events
 from nccl_logscan.cli import main
 from nccl_logscan.report.forms import FORMS, render
 from nccl_logscan.report.view import build_view
@@ -36,6 +36,14 @@ def test_a_report_of_each_form_is_known_by_its_beginning(tmp_path, form, case):
     report.write_text(render(build_view(scan(case.inputs)), form), "utf-8")
 
     assert is_own_report(report)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
+def test_a_table_of_events_is_known_by_its_beginning(tmp_path, suffix):
+    table = tmp_path / f"events{suffix}"
+    write_events(HEALTHY.inputs, str(table))
+
+    assert is_own_report(table)
 
 
 @pytest.mark.parametrize("case", BY_NAME.values(), ids=BY_NAME)
@@ -75,3 +83,11 @@ def test_a_report_beside_a_log_is_no_configuration(logs):
 
 def test_a_report_that_is_named_is_read(logs):
     assert [source.name for source in open_sources([str(logs / "report.html")])] == [str(logs / "report.html")]
+
+
+def test_an_empty_name_is_no_folder(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.log").write_text("x\n")
+
+    with pytest.raises(InputError, match="the name of an input is empty"):
+        open_sources([""])
