@@ -10,6 +10,7 @@ from typing import Any
 from nccl_logscan.records import dataclass
 from nccl_logscan.report.picture import Tick
 from nccl_logscan.report.view import ReportView
+from nccl_logscan.report.wording import counted
 
 _WIDTH = 960
 _LEFT, _RIGHT, _TOP, _BOTTOM = 128, 24, 10, 44
@@ -385,7 +386,7 @@ def _what(point: Point) -> str:
     if point["overflow"]:
         said.append("overflow")
     if point["skipped"]:
-        said.append("1 step skipped" if point["skipped"] == 1 else f"{point['skipped']:,} steps skipped")
+        said.append(f"{counted(point['skipped'], 'step')} skipped")
     said.extend(f"{label.lower()} {_label(point[name])}" for name, label in _NUMBERS if isinstance(point[name], str))
     return ", ".join(said)
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 from nccl_logscan.diagnosis.host_names import short_host
 from nccl_logscan.diagnosis.machines import Links, Machine, RankPlace
 from nccl_logscan.diagnosis.verdict import Culprit
+from nccl_logscan.report.wording import counted
 
 ROWS = 64
 HOSTS = 256
@@ -145,7 +146,7 @@ def _differences(machine: Machine, common: _Common) -> Iterator[str]:
     """Say in what a host is unlike most others."""
     count = len(machine.places)
     if common.ranks is not None and count not in {0, common.ranks}:
-        yield f"{count} {'rank' if count == 1 else 'ranks'} seen; most hosts have {common.ranks}"
+        yield f"{counted(count, 'rank')} seen; most hosts have {common.ranks}"
     seen = any(place.bus_id for place in machine.places)
     if seen and common.gpus is not None and count == len(common.gpus) and _gpus(machine) != common.gpus:
         yield "its GPUs are not at the addresses that most hosts have them at"

@@ -19,7 +19,7 @@ _LANE = 22
 _LETTER = 6.6
 _TITLE = 200
 _NEAR = 4
-"""By how much a reader with scripts zooms in until other ticks are shown (templates/timeline.js)."""
+"""By how much a reader with scripts zooms in until other ticks are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,10 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """All that the SVG shows. `axis` says in a sentence what left to right means."""
+    """All that the SVG shows. `axis` says in a sentence what left to right means.
+
+    `near`: drawn so many times as wide it has other ticks.
+    """
 
     width: int
     height: int
@@ -63,6 +66,7 @@ class Picture:
     ticks: tuple[Tick, ...]
     cause_x: float | None
     axis: str
+    near: int = _NEAR
 
 
 def draw_timeline(view: ReportView) -> Picture | None:

@@ -157,6 +157,29 @@ def copied_by(light):
     return copied_by
 
 
+def test_the_timeline_is_zoomed_by_buttons_and_keys_and_goes_back(light, shown):
+    light.tab.set_viewport_size({"width": 1200, "height": 800})
+    light.open(shown("lab/m8-timeout-rank5").address)
+    frame, svg = light.tab.locator("#timeline-picture"), light.tab.locator("#timeline-picture svg")
+    width, letters = svg.bounding_box()["width"], svg.locator(".labels text").first.bounding_box()["height"]
+    near, far = (svg.locator(f".tick.{which}").first for which in ("near", "far"))
+    expect(near).to_be_hidden()
+
+    light.tab.get_by_role("button", name="Zoom in").click()
+    frame.press("+")
+
+    expect(light.tab.get_by_role("status")).to_have_text("Timeline drawn 4 times as wide")
+    assert svg.bounding_box()["width"] > 3 * width
+    assert svg.locator(".labels text").first.bounding_box()["height"] == pytest.approx(letters, abs=1)
+    expect(near).to_be_visible()
+    expect(far).to_be_hidden()
+
+    light.tab.get_by_role("button", name="Show all").click()
+
+    assert svg.bounding_box()["width"] == pytest.approx(width, abs=1)
+    expect(near).to_be_hidden()
+
+
 def in_the_page(text):
     return visible(text if len(text) <= 400 else f"{text[:399]}…")
 

@@ -3,7 +3,7 @@
 for (const frame of document.querySelectorAll(".zoomable")) zoomable(frame);
 
 function zoomable(frame) {
-  const WIDEST = 32, NEAR = 4;
+  const WIDEST = 32, NEAR = Number(frame.dataset.near);
   const svg = frame.querySelector("svg"), controls = frame.previousElementSibling;
   const { width, height } = svg.viewBox.baseVal;
   const moving = [...svg.querySelectorAll(".moves")].map((part) => ({ part, x: placeOf(part) }));
