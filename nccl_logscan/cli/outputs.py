@@ -50,7 +50,7 @@ def outputs_of(names: Sequence[str], forms: Sequence[str], inputs: Sequence[str]
             _must_be_writable(output.place, inputs, makes_folder=not output.is_named)
     for at, name in enumerate(names):
         for other in names[:at]:
-            if is_same_place(name, other):
+            if _is_same_place(name, other):
                 raise _refused("--output", f"{other} and {name} are one place; give each report its own")
     return outputs
 
@@ -88,13 +88,6 @@ def raise_all(problems: Sequence[Exception]) -> None:
         raise OutputError("; ".join(str(problem) for problem in problems), hint=hint) from problems[0]
 
 
-def is_same_place(one: str, other: str) -> bool:
-    """Whether two names of `--output` mean one file, or both standard output."""
-    if _is_stdout(one) or _is_stdout(other):
-        return _is_stdout(one) and _is_stdout(other)
-    return os.path.realpath(one) == os.path.realpath(other) or is_one_of([other], Path(one))
-
-
 def _is_stdout(name: str) -> bool:
     return name == STDIN or descriptor_of(name) == _STDOUT
 
@@ -112,6 +105,13 @@ def _dealt(names: Sequence[str], forms: Sequence[str]) -> list[tuple[str, str]]:
     if unused:
         raise _refused("--format", f"no --output is left for {unused[0]}: each is of another form by its name")
     return dealt
+
+
+def _is_same_place(one: str, other: str) -> bool:
+    """Whether two names of `--output` mean one file, or both standard output."""
+    if _is_stdout(one) or _is_stdout(other):
+        return _is_stdout(one) and _is_stdout(other)
+    return os.path.realpath(one) == os.path.realpath(other) or is_one_of([other], Path(one))
 
 
 def _must_be_writable(place: Path, inputs: Sequence[str], *, makes_folder: bool) -> None:
