@@ -101,6 +101,21 @@ def test_where_steps_begin_anew_in_one_input_its_lines_are_the_axis():
     assert curves_of(part(3.0, 2.0)).axis == "step"
 
 
+def test_an_attempt_of_overflows_alone_takes_no_axis_from_the_others():
+    alone = overflow(15, 4.0)
+    last = TrainingPart(1, None, (alone._replace(at=Position("again.log", 3, 0)),), is_choice=False)
+    curves = curves_of(part(3.0, 2.0), last, overflows=1)
+    assert (curves.axis, len(curves.said)) == ("step", 2)
+    assert curves_of(TrainingPart(0, None, (alone, overflow(17, 2.0)), is_choice=False), last).axis == "line of the log"
+
+
+def test_what_a_choice_leaves_out_is_said():
+    chosen = part(3.0, 1.0, 2.0)
+    whole, choice = curves_of(chosen), curves_of(TrainingPart(0, None, chosen.points, is_choice=True))
+    assert whole.said == ("From step 1 to step 3: loss from 3 to 2, lowest 1.",)
+    assert choice.said == ("Of the steps that were read, from step 1 to step 3: loss from 3 to 2, lowest 1.",)
+
+
 def test_overflows_without_a_step_stand_between_the_steps_around_them_and_behind_the_last():
     steps = part(3.0, 2.0, 1.0, scales=(8.0, 8.0, 4.0))
     points = [*steps.points[:2], overflow(15, 4.0), steps.points[2], overflow(30, 2.0), overflow(31, 1.0)]
