@@ -22,6 +22,8 @@ _WIDE = 1_000
 """From this ratio of the highest to the lowest number on, an axis has logarithms."""
 _BEHIND = 1 / 8
 """Of the steps' width, for what comes behind the last of them."""
+_ROOM = 1 / 24
+"""Of a logarithmic axis, below the lowest number and above the highest."""
 _DOTTED = 80
 _ROWS = 30, 70
 _NUMBERS = (("loss", "Loss"), ("loss_scale", "Loss scale"), ("grad_norm", "Gradient norm"))
@@ -67,7 +69,10 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """The course of one number. `lines` are paths, those of earlier attempts first and apart."""
+    """The course of one number. `line` is the path of the last attempt, `earlier` that of those before it.
+
+    `scale`: which logarithms its axis has; empty where it is even.
+    """
 
     label: str
     scale: str
@@ -292,9 +297,9 @@ def _panel(name: str, parts: Sequence[_Part], x: Callable[[float], float], top: 
         low, high = math.log(min(positive), base), math.log(max(positive), base)
     else:
         low, high = min(values), max(values)
-    numbers = _round_numbers(low, high, _TICKS, least=1.0) if is_log else []
+    room = (high - low) * _ROOM
+    numbers = _round_numbers(low - room, high + room, _TICKS, least=1.0) if is_log else []
     if len(numbers) > 1:
-        room = (high - low) / 24
         low, high = low - room, high + room
     else:
         numbers = _round_numbers(low, high, _TICKS, least=1.0 if is_log else 0.0, outward=True)

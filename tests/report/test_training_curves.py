@@ -83,6 +83,8 @@ def test_axes_have_round_numbers_and_the_scale_powers_of_two():
     assert labels(loss) == ["6", "7", "8", "9", "10"]
     assert all(math.log2(int(label.replace(",", ""))).is_integer() for label in labels(scale))
     assert scale.scale == "log 2"
+    [wide] = curves_of(part(1.0131, 1.0101, 1.05e12)).panels
+    assert (labels(wide), wide.scale) == (["1", "100,000", "1e10"], "log 10")
     assert [tick.label for tick in curves.ticks] == ["1", "2", "3", "4"]
 
 
