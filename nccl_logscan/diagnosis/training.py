@@ -34,6 +34,7 @@ _FEWEST = 2
 _SAYERS = 4
 _SOURCES = 4
 _ATTEMPTS = 8
+_RUNS = 16
 _Name = TypeVar("_Name")
 _Kept = TypeVar("_Kept")
 
@@ -56,12 +57,20 @@ class Point(NamedTuple):
     @property
     def is_marked(self) -> bool:
         """Whether the step was skipped, overflowed, or has a number that is none."""
-        return self.overflow or self.skipped > 0 or not _is_finite(self.loss) or not _is_finite(self.grad_norm)
+        return self.overflow or self.skipped > 0 or not self.is_finite
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether the loss and the norm, where they are told, are numbers."""
+        return _is_finite(self.loss) and _is_finite(self.grad_norm)
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingPart:
-    """Points in the order of their lines, whose steps only rise. `attempt` counts from 0; `is_choice`: see above."""
+    """Points in the order of their lines; their steps rise, unless they begin anew all the time.
+
+    `attempt` counts from 0; `is_choice`: these are all that is known for sure of a skimmed input (see the module).
+    """
 
     attempt: int
     rank: int | None
@@ -136,7 +145,7 @@ class Progress:
         is_choice = telling.source in self._skimmed
         points = {**telling.course.points(is_choice=is_choice), **telling.scaler.overflows.points()}
         rank, attempt = identity.rank_of(Who(*telling.sayer)), self._attempt_of(telling.source)
-        for run in _rising(_thinned(points, limit)):
+        for run in _runs(_thinned(points, limit)):
             yield TrainingPart(attempt, rank, tuple(run), is_choice)
 
 
@@ -200,16 +209,14 @@ class _Course:
 
     first: Point | None = None
     last: Point | None = None
-    last_order: int = 0
     skipped: int | None = None
     lately: int | None = None
     overflow_count: int = 0
-    marked_order: int = 0
-    counts: tuple[float | None, ...] = ()
+    counts: tuple[float | None, ...] | None = None
     firsts: dict[int, Point] = field(default_factory=dict)
     lasts: deque[tuple[int, Point]] = field(default_factory=lambda: deque(maxlen=LASTS))
     whole: _Thin = field(default_factory=_Thin)
-    marked: _Thin = field(default_factory=_Thin)
+    certain: _Thin = field(default_factory=_Thin)
     overflows: _Thin = field(default_factory=_Thin)
 
     def step(self, event: TrainStep, order: int) -> None:
@@ -218,18 +225,19 @@ class _Course:
             event.at, event.step, event.loss, event.loss_scale, event.grad_norm, self._skips(event), overflow=False
         )
         counts = _counts(event)
-        changed = self.last is not None and counts != self.counts
-        if changed and self.last is not None and self.last_order != self.marked_order:
-            self.marked.add(self.last_order, self.last)
-        if changed or point.is_marked:
-            self.marked.add(order, point)
-            self.marked_order = order
+        if not point.is_finite:
+            self.certain.add(order, point)
+        elif counts != self.counts:
+            if self.counts is not None:
+                self.certain.add(order, point)
+            # Lines whose numbers are none are read for themselves; the others are compared with each other.
+            self.counts = counts
         if len(self.firsts) < FIRSTS:
             self.firsts[order] = point
         self.lasts.append((order, point))
         self.whole.add(order, point)
         self.first = self.first or point
-        self.last, self.last_order, self.counts = point, order, counts
+        self.last = point
 
     def _skips(self, event: TrainStep) -> int:
         before, self.skipped = self.skipped, event.skipped if event.skipped is not None else self.skipped
@@ -246,7 +254,7 @@ class _Course:
 
     def points(self, *, is_choice: bool) -> dict[int, Point]:
         """Return the steps."""
-        kept = self.marked.points() if is_choice else self.whole.points()
+        kept = self.certain.points() if is_choice else self.whole.points()
         return {**self.firsts, **kept, **dict(self.lasts)}
 
     def skips(self, *, is_choice: bool) -> int | None:
@@ -280,6 +288,12 @@ def _telling(sources: Mapping[str, Mapping[Key, _Course]]) -> _Telling:
     course = sources[source][sayer]
     scalers = (course, *sources[source].values())
     return _Telling(source, sayer, course, next((one for one in scalers if one.overflow_count), course))
+
+
+def _runs(points: Iterable[Point]) -> list[list[Point]]:
+    """Return the points in runs in which steps rise; in one where they go back all the time, as each epoch's may."""
+    runs = list(_rising(points))
+    return runs if len(runs) <= _RUNS else [[point for run in runs for point in run]]
 
 
 def _rising(points: Iterable[Point]) -> Iterator[list[Point]]:
@@ -319,7 +333,8 @@ def _kept(known: dict[_Name, _Kept], name: _Name, make: Callable[[], _Kept], mos
 
 
 def _counts(event: TrainStep) -> tuple[float | None, ...]:
-    return event.loss_scale, event.skipped, event.skipped_lately, event.nan_iterations
+    scale = event.loss_scale if _is_told(event.loss_scale) else None  # no NaN is equal to another
+    return scale, event.skipped, event.skipped_lately, event.nan_iterations
 
 
 def _is_told(number: float | None) -> bool:

@@ -2,7 +2,7 @@
 
 from nccl_logscan.report.page import Macro, environment, escape, loop_context, markup_join, missing, nothing
 
-DIGEST = "5a2b312820e273e08e91c3b9ceb642b91d5f310da5e53a7a79d565a751732820"
+DIGEST = "7d34d5fcd019b844d30e69a984eeb68a43aba04c14fceb2f88d7b6e11d998442"
 SCRIPT_DIGEST = 'sha256-Fbn8yqxoDXdGOeCCKLgWJGwLv+SrpyMEh81sl3n5mYo='
 
 
@@ -2307,21 +2307,29 @@ def _training_html(context, missing=missing, environment=environment):
         yield escape(environment.finalize((environment.getattr((undefined(name='curves') if l_0_curves is missing else l_0_curves), 'height') - 8)))
         yield '" text-anchor="end">'
         yield escape(environment.finalize(environment.getattr((undefined(name='curves') if l_0_curves is missing else l_0_curves), 'axis')))
-        yield '</text>\n</svg>\n</div>\n<p class="legend">'
-        for l_1_lane in environment.getattr((undefined(name='curves') if l_0_curves is missing else l_0_curves), 'lanes'):
-            _loop_vars = {}
+        yield '</text>\n</svg>\n</div>\n'
+        if (environment.getattr((undefined(name='curves') if l_0_curves is missing else l_0_curves), 'lanes') or environment.getattr((undefined(name='curves') if l_0_curves is missing else l_0_curves), 'has_earlier')):
             pass
-            if (environment.getattr(l_1_lane, 'shape') == 'skip'):
+            yield '<p class="legend">'
+            for l_1_lane in environment.getattr((undefined(name='curves') if l_0_curves is missing else l_0_curves), 'lanes'):
+                _loop_vars = {}
                 pass
-                yield '<span class="key" aria-hidden="true">▼</span> steps skipped or an overflow told '
-            else:
+                if (environment.getattr(l_1_lane, 'shape') == 'skip'):
+                    pass
+                    yield '<span class="key" aria-hidden="true">▼</span> steps skipped, or an overflow; one that no step follows stands behind the last '
+                else:
+                    pass
+                    yield '<span class="key" aria-hidden="true">✕</span> a number that is NaN or infinite: the curve is parted there '
+            l_1_lane = missing
+            if environment.getattr((undefined(name='curves') if l_0_curves is missing else l_0_curves), 'has_earlier'):
                 pass
-                yield '<span class="key" aria-hidden="true">✕</span> a number that is NaN or infinite; the curve is parted there '
-        l_1_lane = missing
+                yield '<span class="key" aria-hidden="true">─</span> thin and grey: earlier attempts'
+            yield '</p>'
+        yield '\n'
         if environment.getattr((undefined(name='curves') if l_0_curves is missing else l_0_curves), 'is_choice'):
             pass
-            yield 'The log is large, and not each of its steps was read: shown are the first and last few, those at which the loss scale or a count of skipped steps changed, and those with a number that is NaN or infinite. What lies between them on the dashed lines is not known.'
-        yield '</p>\n<details><summary>'
+            yield '<p class="legend">The log is large, and not each of its steps was read. Shown are the first and last few, those at which the loss scale or a count of skipped steps changed, and those with a number that is NaN or infinite. What lies between them, on the dotted lines, is not known.</p>'
+        yield '\n<details><summary>'
         yield escape(environment.finalize(t_2(t_1(environment.getattr((undefined(name='curves') if l_0_curves is missing else l_0_curves), 'rows')))))
         yield ' points as a table</summary>\n<div class="scroll" tabindex="0" role="region" aria-label="Table of the training’s course">\n<table>\n<caption>Points in the order of the log. An overflow commonly names no step.</caption>\n<thead><tr><th scope="col">Step</th>'
         for l_1_column in environment.getattr((undefined(name='curves') if l_0_curves is missing else l_0_curves), 'columns'):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -22,6 +23,8 @@ _WIDE = 1_000
 """From this ratio of the highest to the lowest number on, an axis has logarithms."""
 _BEHIND = 1 / 8
 """Of the steps' width, for what comes behind the last of them."""
+_ROOM = 1 / 24
+"""Of a logarithmic axis, below the lowest number and above the highest."""
 _DOTTED = 80
 _ROWS = 30, 70
 _NUMBERS = (("loss", "Loss"), ("loss_scale", "Loss scale"), ("grad_norm", "Gradient norm"))
@@ -67,7 +70,10 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """The course of one number. `lines` are paths, those of earlier attempts first and apart."""
+    """The course of one number. `line` is the path of the last attempt, `earlier` that of those before it.
+
+    `scale`: which logarithms its axis has; empty where it is even.
+    """
 
     label: str
     scale: str
@@ -102,6 +108,7 @@ class Curves:
     ticks: tuple[Tick, ...]
     axis: str
     is_choice: bool
+    has_earlier: bool
     said: tuple[str, ...]
     columns: tuple[str, ...]
     title: str
@@ -125,14 +132,12 @@ def draw_training(view: ReportView) -> Curves | None:
     training = view["training"]
     if training is None:
         return None
-    by_step = _is_by_step(training["parts"])
-    parts = [
-        (part, list(_by_step(part["points"]) if by_step else _by_line(part["points"])))
-        for part in _shown(training, by_step=by_step)
-    ]
+    by_step = _is_by_step(_stepped(training))
+    place, shown_parts = (_by_step, _stepped(training)) if by_step else (_by_line, _of_last_file(training))
+    parts = [(part, list(place(part["points"]))) for part in shown_parts]
     names = [name for name, _ in _NUMBERS if _is_drawn(name, parts)]
     places = [placed.place for _, points in parts for placed in points]
-    if not names or min(places) == max(places):
+    if not names or not places or min(places) == max(places):
         return None
     x = _axis(places)
     lanes = tuple(_lanes(parts, x))
@@ -153,9 +158,10 @@ def draw_training(view: ReportView) -> Curves | None:
         ticks=tuple(_ticks(parts, x, by_step=by_step)),
         axis=axis,
         is_choice=any(part["is_choice"] for part, _ in parts),
+        has_earlier=any(panel.earlier for panel in panels),
         said=tuple(_said(training, parts)),
         columns=columns,
-        title=f"{', '.join([columns[0], *(name.lower() for name in columns[1:])])} by {axis}",
+        title=f"{_listed(columns)} by {axis}",
         rows=tuple(shown),
         left_out=len(rows) - len(shown),
     )
@@ -164,17 +170,27 @@ def draw_training(view: ReportView) -> Curves | None:
 # --- From left to right ------------------------------------------------------------------------------------
 
 
+def _stepped(training: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the parts that have steps, not overflows alone."""
+    return [part for part in training["parts"] if any(not point["overflow"] for point in part["points"])]
+
+
 def _is_by_step(parts: Sequence[Mapping[str, Any]]) -> bool:
     """Whether steps are the axis: all have numbers, and within no input they begin anew."""
-    steps = [[point["step"] for point in part["points"] if not point["overflow"]] for part in parts]
     files = {part["file"] for part in parts}
-    return len(files) == len(parts) and all(steps) and all(None not in of_part for of_part in steps)
+    return bool(parts) and len(files) == len(parts) and all(_rises(part["points"]) for part in parts)
 
 
-def _shown(training: Mapping[str, Any], *, by_step: bool) -> list[Mapping[str, Any]]:
-    """Return the parts to draw: lines of several inputs are on no one axis."""
-    parts: list[Mapping[str, Any]] = training["parts"]
-    return parts if by_step else [part for part in parts if part["file"] == parts[-1]["file"]]
+def _rises(points: Sequence[Point]) -> bool:
+    steps = [point["step"] for point in points if not point["overflow"]]
+    return None not in steps and steps == sorted(steps)
+
+
+def _of_last_file(training: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the parts of the last input that has two points: lines of several inputs are on no one axis."""
+    points = Counter(part["file"] for part in training["parts"] for _ in part["points"])
+    parts = [part for part in training["parts"] if points[part["file"]] > 1]
+    return [part for part in parts if part["file"] == parts[-1]["file"]]
 
 
 def _by_line(points: Iterable[Point]) -> Iterator[_Placed]:
@@ -282,9 +298,9 @@ def _panel(name: str, parts: Sequence[_Part], x: Callable[[float], float], top: 
         low, high = math.log(min(positive), base), math.log(max(positive), base)
     else:
         low, high = min(values), max(values)
-    numbers = _round_numbers(low, high, _TICKS, least=1.0) if is_log else []
+    room = (high - low) * _ROOM
+    numbers = _round_numbers(low - room, high + room, _TICKS, least=1.0) if is_log else []
     if len(numbers) > 1:
-        room = (high - low) / 24
         low, high = low - room, high + room
     else:
         numbers = _round_numbers(low, high, _TICKS, least=1.0 if is_log else 0.0, outward=True)
@@ -362,6 +378,13 @@ def _round_numbers(low: float, high: float, most: int, *, least: float, outward:
 # --- In words ----------------------------------------------------------------------------------------------
 
 
+def _listed(names: Sequence[str]) -> str:
+    """Return names as the beginning of a sentence."""
+    first, *others = names
+    *more, last = [first, *map(str.lower, others)]
+    return f"{', '.join(more)} and {last}" if more else last
+
+
 def _label(value: float | str | None) -> str:
     """Return a number as the page writes it."""
     if value is None:
@@ -401,6 +424,7 @@ def _said(training: Mapping[str, Any], parts: Sequence[_Part]) -> Iterator[str]:
     several = len({part["attempt"] for part, _ in parts}) > 1
     for part, points in parts:
         who = f"attempt {part['attempt']}, " if several else ""
+        who += "of the steps that were read, " if part["is_choice"] else ""
         by = "" if part["rank"] is None else f" as rank {part['rank']} prints it"
         said = [text for name, label in _NUMBERS if (text := _course(name, label.lower(), points))]
         sentence = f"{who}{_reach(points)}{by}: {'; '.join(said) or 'no numbers'}."
@@ -414,7 +438,7 @@ def _said(training: Mapping[str, Any], parts: Sequence[_Part]) -> Iterator[str]:
 
 def _reach(points: Sequence[_Placed]) -> str:
     steps = [placed.point["step"] for placed in points if placed.point["step"] is not None]
-    if steps:
+    if steps and steps == sorted(steps):
         return f"from step {steps[0]:,} to step {steps[-1]:,}"
     return f"from line {points[0].point['line']:,} to line {points[-1].point['line']:,}"
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import random
 from itertools import pairwise
 
 import pytest
+from cases import BY_NAME
 
 from nccl_logscan.diagnosis.training import FIRSTS, LASTS, POINTS, Progress
 from nccl_logscan.pipeline import Options, scan, scan_text
@@ -105,17 +107,76 @@ def test_a_skimmed_log_gives_the_choice_that_is_in_every_way_of_reading_it(tmp_p
     log = tmp_path / "job.log"
     log.write_text("".join(long_log()), "utf-8")
 
-    skimmed = [training_of(log, 1, threads) for threads in (1, 3)]
-    whole = training_of(log, None, 1)
+    skimmed = [training_of([log], 1, threads) for threads in (1, 3)]
+    whole = training_of([log], None, 1)
     monkeypatch.setattr(Progress, "feed", taken_for_skimmed(Progress.feed))
-    chosen = training_of(log, None, 1)
+    chosen = training_of([log], None, 1)
 
     assert skimmed[0] == skimmed[1] == chosen
     assert not whole["parts"][0]["is_choice"]
     steps = [point["step"] for point in chosen["parts"][0]["points"] if not point["overflow"]]
-    assert {1, 2, 700, 701, 799, 800, 2_399, 2_400, 2_999, 3_000} <= set(steps)
+    assert {1, 2, 700, 701, 800, 2_400, 2_999, 3_000} <= set(steps)
     assert FIRSTS + LASTS < len(steps) < 40
     assert chosen["overflows"] == whole["overflows"] == 3
+
+
+MEGATRON = (
+    " iteration {step:8d}/ 9000 | consumed samples: {samples} | lm loss: {loss} | loss scale: {scale} | "
+    "number of skipped iterations: {lately:3d} | number of nan iterations: 0 |"
+)
+DEEPSPEED = "[INFO] [logging.py:96:log_dist] [Rank 0] step={step}, skipped={skipped}, lr=[0.001], mom=[0.9]"
+FAIRSEQ = (
+    "| INFO | train_inner | epoch 001: {step} / 6547 loss={loss}, num_updates={step}, gnorm=1.5, loss_scale={scale:g}"
+)
+
+
+def random_log(wording, seed):
+    """Steps that go back now and then, scales that change, runs of skipped steps, losses that are none."""
+    chance = random.Random(seed)  # noqa: S311 - nothing is to be kept secret
+    step, scale, skipped, held = 100, 65_536.0, 0, 0
+    for _ in range(400):
+        step = max(0, step - chance.choice([5, 10_000])) if chance.random() < 0.01 else step + chance.choice([1, 1, 10])
+        held = held - 1 if held else 5 if chance.random() < 0.03 else 0
+        lately = 1 if held else 0
+        skipped += lately
+        scale *= chance.choice([0.5, 2]) if chance.random() < 0.03 else 1
+        loss = "nan" if chance.random() < 0.02 else f"{9 * chance.random():.{chance.choice([2, 4])}f}"
+        yield wording.format(step=step, samples=64 * step, loss=loss, scale=scale, lately=lately, skipped=skipped)
+
+
+@pytest.mark.parametrize("wording", [MEGATRON, DEEPSPEED, FAIRSEQ], ids=["megatron", "deepspeed", "fairseq"])
+@pytest.mark.parametrize("seed", range(3))
+def test_logs_of_any_course_give_the_choice_too(tmp_path, wording, seed, monkeypatch):
+    for module in (rounds, windows):
+        monkeypatch.setattr(module, "SEGMENT", 2_500)
+    log = tmp_path / "job.log"
+    log.write_text("\n".join(random_log(wording, seed)), "utf-8")
+    skimmed = training_of([log], 1, 2)
+    monkeypatch.setattr(Progress, "feed", taken_for_skimmed(Progress.feed))
+
+    assert skimmed == training_of([log], None, 1)
+
+
+REAL = [
+    "lab/m8-overflow",
+    "lab/ds-overflow",
+    "lab/nan-bf16",
+    "lab/healthy-fp16-warmup",
+    "field/app_036",
+    "field/app_054",
+]
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real_logs_give_the_choice_too(name, monkeypatch):
+    for module in (rounds, windows):
+        monkeypatch.setattr(module, "SEGMENT", 2_500)
+    paths = BY_NAME[name].inputs
+    skimmed = training_of(paths, 1, 2)
+    monkeypatch.setattr(Progress, "feed", taken_for_skimmed(Progress.feed))
+
+    assert skimmed["parts"][0]["is_choice"]
+    assert skimmed == training_of(paths, None, 1)
 
 
 def taken_for_skimmed(feed):
@@ -126,6 +187,18 @@ def taken_for_skimmed(feed):
     return feed_and_tell
 
 
-def training_of(log, large, threads):
+def training_of(logs, large, threads):
     options = Options(skimming=Skimming(large=large, threads=threads), looks_beside=False)
-    return build_view(scan([log], None, options))["training"]
+    return build_view(scan(logs, None, options))["training"]
+
+
+def test_epochs_that_count_anew_all_the_time_are_one_part():
+    log = "".join(f"epoch {epoch} step {step} loss={epoch}.{step}\n" for epoch in range(40) for step in range(5))
+    [part] = course_of(log).parts
+    assert [point.loss for point in part.points][:6] == [0.0, 0.1, 0.2, 0.3, 0.4, 1.0]
+    assert len(course_of(log[: log.index("epoch 10")]).parts) == 10
+
+
+def test_of_many_attempts_the_last_are_kept():
+    texts = {f"attempt_{number:02}/0/stderr.log": lines(3) for number in range(20)}
+    assert [part.attempt for part in course_of(texts).parts] == list(range(12, 20))

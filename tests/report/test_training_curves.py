@@ -83,6 +83,8 @@ def test_axes_have_round_numbers_and_the_scale_powers_of_two():
     assert labels(loss) == ["6", "7", "8", "9", "10"]
     assert all(math.log2(int(label.replace(",", ""))).is_integer() for label in labels(scale))
     assert scale.scale == "log 2"
+    [wide] = curves_of(part(1.0131, 1.0101, 1.05e12)).panels
+    assert (labels(wide), wide.scale) == (["1", "100,000", "1e10"], "log 10")
     assert [tick.label for tick in curves.ticks] == ["1", "2", "3", "4"]
 
 
@@ -99,6 +101,21 @@ def test_where_steps_begin_anew_in_one_input_its_lines_are_the_axis():
     curves = curves_of(part(3.0, 2.0), part(2.5, 2.0))
     assert curves.axis == "line of the log"
     assert curves_of(part(3.0, 2.0)).axis == "step"
+
+
+def test_an_attempt_of_overflows_alone_takes_no_axis_from_the_others():
+    alone = overflow(15, 4.0)
+    last = TrainingPart(1, None, (alone._replace(at=Position("again.log", 3, 0)),), is_choice=False)
+    curves = curves_of(part(3.0, 2.0), last, overflows=1)
+    assert (curves.axis, len(curves.said)) == ("step", 2)
+    assert curves_of(TrainingPart(0, None, (alone, overflow(17, 2.0)), is_choice=False), last).axis == "line of the log"
+
+
+def test_what_a_choice_leaves_out_is_said():
+    chosen = part(3.0, 1.0, 2.0)
+    whole, choice = curves_of(chosen), curves_of(TrainingPart(0, None, chosen.points, is_choice=True))
+    assert whole.said == ("From step 1 to step 3: loss from 3 to 2, lowest 1.",)
+    assert choice.said == ("Of the steps that were read, from step 1 to step 3: loss from 3 to 2, lowest 1.",)
 
 
 def test_overflows_without_a_step_stand_between_the_steps_around_them_and_behind_the_last():
