@@ -22,7 +22,7 @@ from nccl_logscan.diagnosis.gpus import Gpus
 from nccl_logscan.diagnosis.hang.progress import WORLD
 from nccl_logscan.diagnosis.heed import Heed
 from nccl_logscan.diagnosis.identity import Identity
-from nccl_logscan.diagnosis.machines import Adapters, Links, find_machines, tells_links
+from nccl_logscan.diagnosis.machines import Adapters, Links, find_machines, tells_links, tells_paths
 from nccl_logscan.diagnosis.verdict import Communicator, Difference, Job, Setting
 from nccl_logscan.events.model import (
     Event,
@@ -83,7 +83,7 @@ class JobFacts:
         if isinstance(event, TrainStep):
             return Heed.TEXT if _tells_numbers(event.message) else Heed.SAYER
         if isinstance(event, NcclInfo) and tells_links(event.message):
-            return Heed.TEXT
+            return Heed.TEXT if tells_paths(event.message) else Heed.WORDS
         if tells_facts(event) or (isinstance(event, LogText) and _tells_numbers(event.message)):
             return Heed.TEXT
         return self._frameworks.heeds(event)

@@ -19,6 +19,7 @@ _PROCESSES = 16_384
 _DEVICES = 64
 _KINDS_OF_LINKS = 64
 _HOSTS = 1_024
+_SAYERS = 65_536
 _SOCKET = "Socket"
 
 # NCCL 2.5 to 2.32, src/graph/topo.cc, src/graph/search.cc and src/init.cc; "speed" became "bw" in 2.13. Before 2.6
@@ -93,6 +94,8 @@ class Links:
     systems: dict[System, dict[str, None]] = field(default_factory=dict)
     graphs: dict[Graph, dict[str, None]] = field(default_factory=dict)
     channels: dict[Channels, dict[str, None]] = field(default_factory=dict)
+    counted: set[Who] = field(default_factory=set)
+    """Who has said how many channels its first communicator has; of those that it sets up later nothing is kept."""
 
     def note(self, event: NcclInfo) -> None:
         """Note what a line that `tells_links` tells. Bounded: of very many different ones the first are kept."""
@@ -104,11 +107,17 @@ class Links:
             pattern, cross_nic, channels = (int(number) for number in found.groups()[:3])
             graph = Graph(pattern, cross_nic, channels, float(found[4]), float(found[5]), found[6], found[7])
             _enter(self.graphs, graph, host)
-        elif found := _CHANNELS.match(message):
+        elif (found := _CHANNELS.match(message)) and self._is_first(who(event)):
             peers = _OF_POINT_TO_POINT.search(message[:400])
             counts = (*found.groups(), *(peers.groups() if peers else (None, None)))
             collective, *others = (None if count is None else int(count) for count in counts)
             _enter(self.channels, Channels(collective or 0, *others), host)
+
+    def _is_first(self, sayer: Who) -> bool:
+        if sayer in self.counted or len(self.counted) >= _SAYERS:
+            return False
+        self.counted.add(sayer)
+        return True
 
 
 def _enter(known: dict, printed: System | Graph | Channels, host: str) -> None:  # type: ignore[type-arg] # any of three
@@ -120,7 +129,17 @@ def _enter(known: dict, printed: System | Graph | Channels, host: str) -> None: 
 
 def tells_links(message: str) -> bool:
     """Return whether an INFO message tells of bandwidths, paths or numbers of channels; the same for any numbers."""
-    return message.startswith(("=== System : ", "Pattern ")) or " coll channels, " in message[:32]
+    return tells_paths(message) or tells_channels(message)
+
+
+def tells_paths(message: str) -> bool:
+    """Return whether an INFO message tells of bandwidths or paths, which only the subsystem GRAPH prints."""
+    return message.startswith(("=== System : ", "Pattern "))
+
+
+def tells_channels(message: str) -> bool:
+    """Return whether an INFO message tells how many channels a communicator has."""
+    return " coll channels, " in message[:32]
 
 
 class Adapters:

@@ -2,7 +2,7 @@
 
 from nccl_logscan.report.page import Macro, environment, escape, loop_context, markup_join, missing, nothing
 
-DIGEST = "7d34d5fcd019b844d30e69a984eeb68a43aba04c14fceb2f88d7b6e11d998442"
+DIGEST = "da68d042c014344e8e88402264fe9281505df9b6e7a325514271cb72548ac158"
 SCRIPT_DIGEST = 'sha256-Fbn8yqxoDXdGOeCCKLgWJGwLv+SrpyMEh81sl3n5mYo='
 
 
@@ -862,7 +862,7 @@ def _machines_html(context, missing=missing, environment=environment):
     if 0: yield None
     l_0_view = resolve('view')
     l_0_unlike = resolve('unlike')
-    l_0_fact = l_0_gpu = l_0_hosts_named = l_0_where = l_0_path = l_0_map = l_0_links = l_0_has_paths = l_0_has_links = missing
+    l_0_fact = l_0_gpu = l_0_hosts_named = l_0_where = l_0_path = l_0_map = l_0_host_count = l_0_links = l_0_has_paths = l_0_has_links = missing
     t_1 = environment.filters['dictsort']
     t_2 = environment.filters['join']
     t_3 = environment.filters['length']
@@ -976,24 +976,35 @@ def _machines_html(context, missing=missing, environment=environment):
         return concat(t_12)
     context.exported_vars.add('hosts_named')
     context.vars['hosts_named'] = l_0_hosts_named = Macro(environment, macro, 'hosts_named', ('row',), False, False, False, context.eval_ctx.autoescape)
-    def macro(l_1_entry):
+    def macro(l_1_entry, l_1_hosts):
         t_13 = []
         if l_1_entry is missing:
             l_1_entry = undefined("parameter 'entry' was not provided", name='entry')
+        if l_1_hosts is missing:
+            l_1_hosts = undefined("parameter 'hosts' was not provided", name='hosts')
         pass
-        t_13.append(
-            escape(environment.finalize(t_2(context.eval_ctx, environment.getattr(l_1_entry, 'who')[:4], ', '))),
-        )
-        if (environment.getattr(l_1_entry, 'who_count') > 4):
+        if ((environment.getattr(l_1_entry, 'who_count') == l_1_hosts) and (l_1_hosts > 4)):
             pass
             t_13.extend((
-                ' … (',
-                escape(environment.finalize(t_5(environment.getattr(l_1_entry, 'who_count')))),
-                ' in all)',
+                'all ',
+                escape(environment.finalize(t_5(l_1_hosts))),
+                ' hosts',
             ))
+        else:
+            pass
+            t_13.append(
+                escape(environment.finalize(t_2(context.eval_ctx, environment.getattr(l_1_entry, 'who')[:4], ', '))),
+            )
+            if (environment.getattr(l_1_entry, 'who_count') > 4):
+                pass
+                t_13.extend((
+                    ' … (',
+                    escape(environment.finalize(t_5(environment.getattr(l_1_entry, 'who_count')))),
+                    ' in all)',
+                ))
         return concat(t_13)
     context.exported_vars.add('where')
-    context.vars['where'] = l_0_where = Macro(environment, macro, 'where', ('entry',), False, False, False, context.eval_ctx.autoescape)
+    context.vars['where'] = l_0_where = Macro(environment, macro, 'where', ('entry', 'hosts'), False, False, False, context.eval_ctx.autoescape)
     def macro(l_1_name):
         t_14 = []
         l_1_said = missing
@@ -1017,6 +1028,9 @@ def _machines_html(context, missing=missing, environment=environment):
     l_0_map = environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'machines')
     context.vars['map'] = l_0_map
     context.exported_vars.add('map')
+    l_0_host_count = (environment.getattr((undefined(name='map') if l_0_map is missing else l_0_map), 'host_count') if (undefined(name='map') if l_0_map is missing else l_0_map) else 0)
+    context.vars['host_count'] = l_0_host_count
+    context.exported_vars.add('host_count')
     l_0_links = environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'links')
     context.vars['links'] = l_0_links
     context.exported_vars.add('links')
@@ -1196,7 +1210,7 @@ def _machines_html(context, missing=missing, environment=environment):
                     yield ' at most, '
                     yield escape(environment.finalize(environment.getattr(l_1_system, 'total')))
                     yield ' in all</td><td></td><td>'
-                    yield escape(environment.finalize(context.call((undefined(name='where') if l_0_where is missing else l_0_where), l_1_system, _loop_vars=_loop_vars)))
+                    yield escape(environment.finalize(context.call((undefined(name='where') if l_0_where is missing else l_0_where), l_1_system, (undefined(name='host_count') if l_0_host_count is missing else l_0_host_count), _loop_vars=_loop_vars)))
                     yield '</td></tr>\n'
                 l_1_system = missing
                 for l_1_graph in environment.getattr((undefined(name='links') if l_0_links is missing else l_0_links), 'graphs'):
@@ -1229,13 +1243,13 @@ def _machines_html(context, missing=missing, environment=environment):
                     yield ' between GPUs, '
                     yield escape(environment.finalize(context.call((undefined(name='path') if l_0_path is missing else l_0_path), environment.getattr(l_1_graph, 'path_between'), _loop_vars=_loop_vars)))
                     yield ' to the adapter</td><td>'
-                    yield escape(environment.finalize(context.call((undefined(name='where') if l_0_where is missing else l_0_where), l_1_graph, _loop_vars=_loop_vars)))
+                    yield escape(environment.finalize(context.call((undefined(name='where') if l_0_where is missing else l_0_where), l_1_graph, (undefined(name='host_count') if l_0_host_count is missing else l_0_host_count), _loop_vars=_loop_vars)))
                     yield '</td></tr>\n'
                 l_1_graph = missing
                 for l_1_channels in environment.getattr((undefined(name='links') if l_0_links is missing else l_0_links), 'channels'):
                     _loop_vars = {}
                     pass
-                    yield '<tr><td>a communicator</td><td>'
+                    yield '<tr><td>a process’s first communicator</td><td>'
                     yield escape(environment.finalize(environment.getattr(l_1_channels, 'collective')))
                     yield ' for collectives'
                     if environment.getattr(l_1_channels, 'collnet'):
@@ -1260,7 +1274,7 @@ def _machines_html(context, missing=missing, environment=environment):
                         pass
                         yield '<td></td><td></td>'
                     yield '<td>'
-                    yield escape(environment.finalize(context.call((undefined(name='where') if l_0_where is missing else l_0_where), l_1_channels, _loop_vars=_loop_vars)))
+                    yield escape(environment.finalize(context.call((undefined(name='where') if l_0_where is missing else l_0_where), l_1_channels, (undefined(name='host_count') if l_0_host_count is missing else l_0_host_count), _loop_vars=_loop_vars)))
                     yield '</td></tr>\n'
                 l_1_channels = missing
                 yield '</tbody>\n</table>\n</div>\n'

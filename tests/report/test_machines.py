@@ -9,12 +9,13 @@ from cases import BY_NAME
 
 from nccl_logscan.diagnosis.machines import Machine, RankPlace
 from nccl_logscan.diagnosis.verdict import Culprit
-from nccl_logscan.pipeline import scan_text
+from nccl_logscan.pipeline import Options, scan, scan_text
 from nccl_logscan.report.html import render_html
 from nccl_logscan.report.machines import GPUS, ROWS, machines_of
 from nccl_logscan.report.public import public_view
 from nccl_logscan.report.view import build_view
 from nccl_logscan.rulebook.load import builtin_rulebook
+from nccl_logscan.skim.choice import Skimming
 
 HCAS = tuple(f"mlx5_{port}:1/IB" for port in range(8))
 FAILURE = (
@@ -149,6 +150,21 @@ def test_bandwidths_paths_and_channels_are_told_once_with_the_hosts_that_printed
     assert "found no path" in tree["remark"]
     [channels] = links["channels"]
     assert (channels["collective"], channels["collnet"], channels["nvls"], channels["per_peer"]) == (16, None, 0, 2)
+
+
+def test_a_log_that_is_skimmed_gives_the_same_map_and_links(tmp_path):
+    log = tmp_path / "trainer.log"
+    again = ("2 coll channels, 0 nvls channels, 4 p2p channels, 2 p2p channels per peer",)
+    log.write_text(log_of(40, (*PRINTED, *again)) + "step 1 of 9\n" * 2_000)
+    whole, skimmed = (
+        build_view(scan([log], None, Options(skimming=Skimming(large=large), looks_beside=False)))
+        for large in (None, 1)
+    )
+
+    assert skimmed["machines"] == whole["machines"]
+    assert skimmed["links"] == whole["links"]
+    [channels] = skimmed["links"]["channels"]
+    assert (channels["collective"], channels["who_count"]) == (16, 40)
 
 
 @pytest.mark.parametrize(
