@@ -37,6 +37,7 @@ from nccl_logscan.diagnosis.job import JobFacts
 from nccl_logscan.diagnosis.matcher import Matcher
 from nccl_logscan.diagnosis.scene import Scene
 from nccl_logscan.diagnosis.timeline import Timeline
+from nccl_logscan.diagnosis.training import Progress
 from nccl_logscan.diagnosis.unclaimed import Unclaimed, is_sign, is_spoilt_step
 from nccl_logscan.diagnosis.verdict import Coverage, Job, ScannedInput, ScanResult
 from nccl_logscan.errors import InputError
@@ -206,8 +207,8 @@ class _Seen:
     """What was read of a class of lines: the first and the last, how many, and what is known of a repeated text."""
 
     first: RawLine
+    last: RawLine
     lines: int = 0
-    last: RawLine | None = None
     last_order: int = 0
     repeat: _Repeat | None = None
     event: Event | None = None
@@ -274,7 +275,7 @@ class Reading:
             elif counted is not None:
                 known = seen.get(counted)
                 if known is None:
-                    known = seen[counted] = _Seen(raw)
+                    known = seen[counted] = _Seen(raw, raw)
                 known.note(raw, self._run.order, repeat, self._event)
             else:
                 tallied[tally] += 1
@@ -377,6 +378,7 @@ class Run:
         self.stopgaps = Unclaimed(_ASIDE, redact)
         """What only rules claim that say little."""
         self.timeline = Timeline()
+        self.progress = Progress(self.attempts.of)
         self.dumps = DumpSets()
         self.dump_notes: list[str] = []
         self.detectors: tuple[Detector, ...] = ()
@@ -422,6 +424,7 @@ class Run:
             self._askers = Askers(self.matcher, self.listeners)
         for part in large.rounds(self._askers):
             if isinstance(part, Round):
+                self.progress.skims(source.name)
                 large.count(part, reading.take_round(part))
             else:
                 reading.expect_paste()
@@ -453,7 +456,7 @@ class Run:
                 self.matcher.count_unread(seen.event, times)
         else:
             # A class may be of several sayers; its last line was read, so that its own sayer's last word is known.
-            self._count_again(replace(seen.repeat, times=times, last=seen.last, last_order=seen.last_order))
+            self._count_again(replace(seen.repeat, times=times, last_order=seen.last_order), seen.last)
 
     def count_bulk(self, part: Round, name: str, seen: Collection[Key], tallied: Mapping[int, int]) -> None:
         """Enter lines of which none was read that stands for them: by kind, and channels by what their keys tell."""
@@ -483,16 +486,14 @@ class Run:
         for repeat in repeats:
             if repeat.last is not None:
                 self.identity.saw_again(repeat.event, repeat.last, repeat.last_order)
-                self._count_again(repeat)
+                self._count_again(repeat, repeat.last)
 
-    def _count_again(self, repeat: _Repeat) -> None:
-        if repeat.last is None:
-            return
+    def _count_again(self, repeat: _Repeat, last: RawLine) -> None:
         self.by_kind[repeat.event.kind] += repeat.times
         if not repeat.findings:
             self._leave(repeat.event, repeat.last_order, repeat.times)
         for finding in repeat.findings:
-            finding.count_again(repeat.event, repeat.times, repeat.last_order, repeat.last)
+            finding.count_again(repeat.event, repeat.times, repeat.last_order, last)
 
     def feed(self, event: Event, site: Site) -> tuple[OpenFinding, ...] | None:
         """Give an event to all who listen. Return its findings, () for none; None if other events decide on them."""
@@ -530,6 +531,7 @@ class Run:
             self.clocks,
             self.job,
             self.timeline,
+            self.progress,
             *self.detectors,
         )
         return tuple(one for one in everyone if not one.kinds or kind in one.kinds)
@@ -546,7 +548,7 @@ class Run:
         torn = any(source.note is not None and (source.lines_read > 0 or source.is_lost) for source in sources)
         diagnosis = diagnose(scene, torn=torn, unexplained=self.unexplained)
         diagnosis, unclaimed, model_digest = _asked(diagnosis, self._left(), self.model)
-        job = self.job.conclude()
+        job = self.job.conclude(self.gpus)
         configs = _configs_of(files, job)
         return ScanResult(
             diagnosis=diagnosis,
@@ -564,6 +566,7 @@ class Run:
             judged=_judged(job, configs),
             model_digest=model_digest,
             activity=self._activity(diagnosis),
+            training=self.progress.conclude(self.identity),
         )
 
     def _activity(self, diagnosis: Diagnosis) -> Activity | None:

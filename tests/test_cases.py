@@ -6,6 +6,7 @@ until its entry is taken out.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,12 @@ def test_the_culprit_is_the_rank_at_fault(report, case):
 @pytest.mark.parametrize("case", each("evidence", lambda case: case.evidence_lines and not case.is_healthy))
 def test_a_line_that_decides_is_cited(report, case):
     assert case.evidence_lines & {cited["line"] for cited in report(case)["verdict"]["evidence"]}
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in ALL])
+def test_one_of_a_thing_is_told_in_the_singular(report, case):
+    told = [report(case)["verdict"]["headline"], *report(case)["verdict"]["reasons"]]
+    assert not re.findall(r"\b1 (?:other )?(?:lines|times|ranks|hosts|processes|errors)\b", "\n".join(told))
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in ALL if case.is_healthy])

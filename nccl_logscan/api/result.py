@@ -40,6 +40,8 @@ class ScanResult(verdict.ScanResult):
         rulebook_digest: sha256 of the rules.
         rules_used: The rules behind the findings, by id.
         judged: What `lint` says of the job's settings.
+        activity: When each rank spoke first and last and when its trouble began; None where nothing failed, or where
+            neither times nor the lines of one input compare them.
         model_digest: Digest of the classifier's model; None where it was not asked.
         redacted: Whether hosts, addresses, users, folders and jobs are stand-ins in what it shows.
     """

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from nccl_logscan import pipeline
 from nccl_logscan.api.names import Paths, names_of
 from nccl_logscan.api.result import ScanResult, result_of
 from nccl_logscan.pipeline import Options
 from nccl_logscan.records import replace
-from nccl_logscan.rulebook.load import builtin_rulebook, load_rulebook
-from nccl_logscan.rulebook.where import builtin_rules
-
-if TYPE_CHECKING:
-    from nccl_logscan.rulebook.rule import Rulebook
-    from nccl_logscan.sources.line_source import LineSource
+from nccl_logscan.rulebook.load import rulebook_with
+from nccl_logscan.sources.line_source import LineSource, progress_of
 
 
 class Progress(NamedTuple):
@@ -80,12 +76,8 @@ def scan(
     if progress is not None:
         options = replace(options, progress=telling(progress))
     options = replace(options, configs=(*options.configs, *names_of(config)))
-    return result_of(pipeline.scan(names_of(paths), _rulebook_with(rules), options, stdin), redacted=redact)
-
-
-def _rulebook_with(rules: Paths) -> Rulebook:
-    folders = [Path(name) for name in names_of(rules)]
-    return load_rulebook([builtin_rules(), *folders]) if folders else builtin_rulebook()
+    rulebook = rulebook_with([Path(name) for name in names_of(rules)])
+    return result_of(pipeline.scan(names_of(paths), rulebook, options, stdin), redacted=redact)
 
 
 def telling(progress: Callable[[Progress], object] | None) -> Callable[[LineSource], None] | None:
@@ -94,12 +86,6 @@ def telling(progress: Callable[[Progress], object] | None) -> Callable[[LineSour
         return None
 
     def tell(source: LineSource) -> None:
-        progress(_progress_of(source))
+        progress(Progress(source.name, *progress_of(source)))
 
     return tell
-
-
-def _progress_of(source: LineSource) -> Progress:
-    size = getattr(source, "size", None)
-    done = getattr(source, "disk_read", source.bytes_read) if size else source.bytes_read
-    return Progress(source.name, done, size)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from math import isnan
 from pathlib import Path
@@ -24,6 +23,7 @@ from nccl_logscan.advise.run import (
 from nccl_logscan.advise.view import Advised, advise, as_json
 from nccl_logscan.cli.options import version_given
 from nccl_logscan.cli.stdout import printing
+from nccl_logscan.report.json import json_document
 from nccl_logscan.report.redact import holds_no_secret
 from nccl_logscan.report.visible import visible
 
@@ -150,7 +150,7 @@ def advise_command(
 
 def _rendered(advised: Advised, form: str) -> str:
     if form == "json":
-        return json.dumps(as_json(advised), indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+        return json_document(as_json(advised))
     if form == "shell":
         from nccl_logscan.advise import shell  # noqa: PLC0415
 

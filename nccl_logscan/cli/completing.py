@@ -36,9 +36,10 @@ def names(_context: click.Context, _parameter: click.Parameter, begun: str) -> l
 
 def kinds(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
     """Return the kinds of events and their families."""
-    from nccl_logscan.events.model import EVENT_TYPES  # noqa: PLC0415 - as above
+    from nccl_logscan.event_table.kinds import families  # noqa: PLC0415 - as above
+    from nccl_logscan.events.model import EVENT_TYPES  # noqa: PLC0415
 
-    return _beginning(begun, sorted({*EVENT_TYPES, *(kind.partition(".")[0] for kind in EVENT_TYPES)}))
+    return _beginning(begun, sorted({*EVENT_TYPES, *families()}))
 
 
 def _beginning(begun: str, words: Iterable[str]) -> list[CompletionItem]:

@@ -9,10 +9,10 @@ import click
 from nccl_logscan.catalogue.load import catalogue
 from nccl_logscan.cli.completing import names
 from nccl_logscan.cli.options import own_rules, version_given
-from nccl_logscan.cli.scanning import rulebook_with
 from nccl_logscan.cli.stdout import printing
 from nccl_logscan.explain.find import explain
 from nccl_logscan.explain.render import as_json, as_text
+from nccl_logscan.rulebook.load import rulebook_with
 
 
 @click.command(

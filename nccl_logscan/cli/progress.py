@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from nccl_logscan.report.visible import visible
 from nccl_logscan.sources import STDIN
-from nccl_logscan.sources.line_source import LineSource
+from nccl_logscan.sources.line_source import LineSource, progress_of
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -47,12 +47,11 @@ class _Bar:
                 return
             self._progress = self._start()
         task = self._tasks.get(source.name)
-        size = getattr(source, "size", None)
+        read, size = progress_of(source)
         if task is None:
             task = self._progress.add_task(_called(source.name), total=size, amount="", left="left" if size else "")
             self._tasks[source.name] = task
             self._hide_the_oldest()
-        read = getattr(source, "disk_read", source.bytes_read) if size else source.bytes_read
         self._progress.update(task, completed=read, amount=_amount(read, size))
 
     def _hide_the_oldest(self) -> None:

@@ -18,13 +18,12 @@ from nccl_logscan.cli.stdin import standard_input
 from nccl_logscan.cli.stdout import placed_on, printing
 from nccl_logscan.cli.step_summary import append_summary
 from nccl_logscan.diagnosis.verdict import ScanResult
+from nccl_logscan.errors import OutputError
 from nccl_logscan.pipeline import Options, scan
 from nccl_logscan.records import replace
 from nccl_logscan.report.forms import render
 from nccl_logscan.report.view import ReportView, build_view
-from nccl_logscan.rulebook.load import builtin_rulebook, load_rulebook
-from nccl_logscan.rulebook.rule import Rulebook
-from nccl_logscan.rulebook.where import builtin_rules
+from nccl_logscan.rulebook.load import rulebook_with
 from nccl_logscan.skim.choice import Skimming
 from nccl_logscan.taxonomy import Category
 
@@ -32,11 +31,6 @@ if TYPE_CHECKING:
     from nccl_logscan.classifier.model import Model
     from nccl_logscan.cli.engine import EngineOptions
     from nccl_logscan.cli.follow import WatchOptions
-
-
-def rulebook_with(folders: tuple[Path, ...]) -> Rulebook:
-    """Return the built-in rules, and those of the user's own folders beside them."""
-    return load_rulebook([builtin_rules(), *folders]) if folders else builtin_rulebook()
 
 
 def run_scan(
@@ -64,15 +58,19 @@ def run_scan(
     else:
         result = _scan(logs, folders, options, engine)
     view = _public(build_view(result)) if redact else build_view(result)
-    problems = written(view, reports)
-    if (problem := append_summary(view)) is not None:
+    read = [one.name for one in result.inputs]
+    places, problems = written(view, reports, read)
+    if (problem := append_summary(view, [*read, *places])) is not None:
         warn(problem)
     printed = next((report.form for report in reports if report.place is None), None)
-    with printing():
-        if printed is not None:
-            _print(render(view, printed, verbose=verbose))
-        elif not quiet and len(problems) < len(reports):
-            print_verdict(view, [str(report.place) for report in reports], verbose=verbose)
+    try:
+        with printing():
+            if printed is not None:
+                _print(render(view, printed, verbose=verbose))
+            elif not quiet:
+                print_verdict(view, places, verbose=verbose)
+    except OutputError as error:
+        problems.append(error)
     raise_all(problems)
     return 0 if exit_zero or view["verdict"]["category"] == Category.NONE else 1
 

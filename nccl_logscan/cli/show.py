@@ -9,11 +9,11 @@ from typing import NamedTuple
 import click
 
 from nccl_logscan.cli.options import own_rules
-from nccl_logscan.cli.scanning import rulebook_with
 from nccl_logscan.cli.stdin import standard_input
 from nccl_logscan.cli.stdout import placed_on, printing
 from nccl_logscan.explain.line import MOST_AROUND, read_line, source_named, window_at
 from nccl_logscan.explain.line_text import as_text
+from nccl_logscan.rulebook.load import rulebook_with
 
 _DIGITS = 18
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from nccl_logscan.report.view import ReportView
+from nccl_logscan.sources.places import is_one_of
 
 VARIABLE = "GITHUB_STEP_SUMMARY"
 _LARGEST = 1 << 20
 """Bytes of a step's summary: GitHub shows none that is larger (docs.github.com, workflow commands, step summaries)."""
 
 
-def append_summary(view: ReportView) -> str | None:
+def append_summary(view: ReportView, taken: Sequence[str]) -> str | None:
     """Append the report to the step's summary where a runner asks for one; return why that failed, if it did.
 
-    The file is shared by all commands of the step: what stands in it stays.
+    The file is shared by all commands of the step: what stands in it stays. `taken`: files that it must not be, since
+    the scan has read or written them.
     """
     name = os.environ.get(VARIABLE)
     if not name:
@@ -25,6 +28,10 @@ def append_summary(view: ReportView) -> str | None:
     text = f"\n{render_markdown(view)}".encode()
     try:
         path = Path(name)
+        if is_one_of(taken, path):
+            return f"the step's summary {name} is a file that this scan has read or written; it is left as it is"
+        if path.exists() and not path.is_file():
+            return f"cannot append to the step's summary {name}: it is no file"
         if path.exists() and path.stat().st_size + len(text) > _LARGEST:
             return f"the step's summary {name} would be larger than GitHub shows"
         with path.open("ab") as summary:

@@ -12,7 +12,6 @@ import click
 from nccl_logscan.cli import completing
 from nccl_logscan.cli.options import own_rules
 from nccl_logscan.cli.progress import progress_on
-from nccl_logscan.cli.scanning import rulebook_with
 from nccl_logscan.cli.stdin import standard_input
 from nccl_logscan.drafting.draft import as_yaml
 from nccl_logscan.drafting.suggest import Suggestions, suggest
@@ -20,6 +19,7 @@ from nccl_logscan.errors import OutputError
 from nccl_logscan.pipeline import Options, scan
 from nccl_logscan.report.visible import visible
 from nccl_logscan.report.write import write_atomically
+from nccl_logscan.rulebook.load import rulebook_with
 from nccl_logscan.sources import STDIN, Source, open_sources
 
 

@@ -215,8 +215,9 @@ def _courses(ranks: Mapping[int, _Told], place: _Placing, *, by_line: bool) -> I
         firsts = _marks((spoke.first if by_line else spoke.first_timed for spoke in told.words), place)
         lasts = _marks((spoke.last if by_line else spoke.last_timed for spoke in told.words), place)
         if firsts and lasts:
+            ends = firsts + lasts  # a clock may be set back: then the last line is not the latest
             trouble = min(_marks(told.onsets, place), default=None, key=_place)
-            yield RankCourse(rank, min(firsts, key=_place), max(lasts, key=_place), trouble)
+            yield RankCourse(rank, min(ends, key=_place), max(ends, key=_place), trouble)
 
 
 def _marks(moments: Iterable[Moment | None], place: _Placing) -> list[Mark]:

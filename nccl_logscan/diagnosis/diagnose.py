@@ -180,11 +180,16 @@ def _reasons(ranking: Ranking, clocks: Clocks) -> Iterable[str]:
     orders = {known_order(cause, finding, clocks) for finding in followers}
     lines = sum(finding.count for finding in followers)
     if followers and orders == {-1}:
-        yield f"It comes before the {lines} lines of other trouble, which follow from it."
+        trouble = (
+            "one line of other trouble; it follows" if lines == 1 else f"{lines} lines of other trouble; they follow"
+        )
+        yield f"It comes before {trouble} from it."
     elif followers and None in orders:
-        yield f"It explains {lines} other lines; their order in time is not certain: the log has no common clock."
+        others = "one other line" if lines == 1 else f"{lines} other lines"
+        yield f"It explains {others}; the order in time is not certain: the log has no common clock."
     elif followers:
-        yield f"It explains {lines} other lines, some of which were written earlier."
+        others = "one other line, which was" if lines == 1 else f"{lines} other lines, some of which were"
+        yield f"It explains {others} written earlier."
     yield from _clocks_apart(cause, followers, clocks)
     if cause.rule.role is Role.SYMPTOM:
         yield "It is a symptom: nothing in the log says what led to it."

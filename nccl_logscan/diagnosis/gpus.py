@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from nccl_logscan.diagnosis.excerpts import Site
 from nccl_logscan.diagnosis.findings import Finding
@@ -20,6 +20,14 @@ _OF_THE_HOST = frozenset({"kernel.xid", "kernel.event", "host.fact"})
 _OF_A_GPU = frozenset({"kernel.xid", "host.fact"})
 
 
+class Seat(NamedTuple):
+    """The GPU of a rank, as its Init line names it: CUDA's number, nvidia-smi's, and NCCL's busId."""
+
+    device: int | None
+    nvml_device: int | None
+    bus_id: str | None
+
+
 class Gpus:
     """Learns the GPUs of ranks; bounded by `limit` processes. The communicator with the most ranks is the world."""
 
@@ -28,6 +36,7 @@ class Gpus:
     def __init__(self, limit: int = 65_536) -> None:
         self._limit = limit
         self._world = 0
+        self._seats: dict[int, Seat] = {}
         self._smallest = LARGEST_WORLD
         self._by_slot: dict[tuple[str, str], set[tuple[int, int | None]]] = {}
         self._by_process: dict[tuple[str, int], tuple[int, int | None]] = {}
@@ -48,15 +57,26 @@ class Gpus:
             return
         if nranks > self._world:
             self._world = nranks
-            for known in (self._by_slot, self._by_process, self._by_host):
+            for known in (self._by_slot, self._by_process, self._by_host, self._seats):
                 known.clear()
         place = (rank, event.cuda_device)
         if event.origin.pid is not None and len(self._by_process) < self._limit:
             self._by_process[host, event.origin.pid] = place
         if event.bus_id is not None and len(self._by_slot) < self._limit:
             self._by_slot.setdefault((host, pci_of(event.bus_id)), set()).add(place)
+        if rank in self._seats or len(self._seats) < self._limit:
+            self._seats[rank] = Seat(event.cuda_device, event.nvml_device, event.bus_id)
         if len(self._by_host) < self._limit:
             self._by_host.setdefault(host, set()).add(rank)
+
+    @property
+    def world(self) -> int:
+        """The ranks of the largest communicator; 0 where none was set up."""
+        return self._world
+
+    def seat_of(self, rank: int) -> Seat | None:
+        """Return the GPU that a rank of the largest communicator had when it was last set up."""
+        return self._seats.get(rank)
 
     @property
     def one_size(self) -> bool:
@@ -139,6 +159,12 @@ def pci_of(bus_id: str) -> str:
     """
     number = int(bus_id, 16)
     return f"{number >> 20:x}:{number >> 12 & 0xFF:x}:{number >> 4 & 0xFF:x}"
+
+
+def bus_address(bus_id: str) -> str:
+    """Return NCCL's busId as the kernel's Xid lines name a GPU: 3b000 → 0000:3b:00."""
+    domain, bus, device = pci_of(bus_id).split(":")
+    return f"{domain:0>4}:{bus:0>2}:{device:0>2}"
 
 
 def _slot(pci: str) -> str | None:

@@ -18,9 +18,11 @@ from nccl_logscan.diagnosis.comparison import (
 )
 from nccl_logscan.diagnosis.excerpts import Site
 from nccl_logscan.diagnosis.frameworks import FRAMEWORK_KINDS, Frameworks, words_of_frameworks
+from nccl_logscan.diagnosis.gpus import Gpus
 from nccl_logscan.diagnosis.hang.progress import WORLD
 from nccl_logscan.diagnosis.heed import Heed
 from nccl_logscan.diagnosis.identity import Identity
+from nccl_logscan.diagnosis.machines import Adapters, Links, find_machines, tells_links
 from nccl_logscan.diagnosis.verdict import Communicator, Difference, Job, Setting
 from nccl_logscan.events.model import (
     Event,
@@ -28,6 +30,7 @@ from nccl_logscan.events.model import (
     NcclChannel,
     NcclDriver,
     NcclEnv,
+    NcclInfo,
     NcclInit,
     NcclNetwork,
     NcclVersion,
@@ -59,6 +62,8 @@ class JobFacts:
         self._settings: dict[tuple[str, str], Setting] = {}
         self._comparison = Comparison()
         self._adapters: dict[Holder, dict[str, None]] = {}
+        self._used = Adapters()
+        self._links = Links()
         self._link_layers: set[str] = set()
         self._adapter_sayers: dict[Holder, Event] = {}
         self._networks: dict[str, None] = {}
@@ -77,6 +82,8 @@ class JobFacts:
             return Heed.WORDS
         if isinstance(event, TrainStep):
             return Heed.TEXT if _tells_numbers(event.message) else Heed.SAYER
+        if isinstance(event, NcclInfo) and tells_links(event.message):
+            return Heed.TEXT
         if tells_facts(event) or (isinstance(event, LogText) and _tells_numbers(event.message)):
             return Heed.TEXT
         return self._frameworks.heeds(event)
@@ -95,6 +102,9 @@ class JobFacts:
             self._env(event)
         elif isinstance(event, NcclInit):
             self._init(event)
+        elif isinstance(event, NcclInfo):
+            if tells_links(event.message):
+                self._links.note(event)
         else:
             self._fact(event)
         if tells_facts(event):
@@ -149,6 +159,7 @@ class JobFacts:
         elif isinstance(event, NcclDriver) and len(self._drivers) < 16:
             self._drivers[cuda_version(event.cuda_driver)] = None
         elif isinstance(event, NcclNetwork):
+            self._used.feed(event)
             if event.chosen:
                 if len(self._networks) < 16:
                     self._networks[event.network] = None
@@ -168,8 +179,8 @@ class JobFacts:
             if len(adapters) < _VALUES:
                 adapters[device.partition("<")[0]] = None
 
-    def conclude(self) -> Job:
-        """Return the facts."""
+    def conclude(self, gpus: Gpus) -> Job:
+        """Return the facts, with the hosts' ranks on the GPUs that `gpus` has learnt."""
         identity = self._identity
         seen = identity.ranks
         return Job(
@@ -190,6 +201,8 @@ class JobFacts:
             differences=self._differences(),
             frameworks=self._frameworks.conclude(),
             link_layers=tuple(sorted(self._link_layers)),
+            machines=find_machines(identity, gpus, self._used),
+            links=self._links,
         )
 
     def _differences(self) -> tuple[Difference, ...]:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from nccl_logscan.diagnosis.activity import Activity
 from nccl_logscan.diagnosis.findings import Evidence, Finding
+from nccl_logscan.diagnosis.machines import Links, Machine
+from nccl_logscan.diagnosis.training import Training
 from nccl_logscan.position import Instant, Position
 from nccl_logscan.records import dataclass, field
 from nccl_logscan.rulebook.rule import Rule
@@ -153,7 +155,8 @@ class Job:
     """What the log says about the job itself. `ranks_silent` are ranks of the world that never spoke.
 
     `frameworks` are the programs that the log shows at work, by the names that the catalogue has for them;
-    `link_layers` those of the adapters that NCCL lists: IB, RoCE.
+    `link_layers` those of the adapters that NCCL lists: IB, RoCE. `machines` are the hosts with their ranks, GPUs and
+    adapters, `links` what NCCL printed of bandwidths, paths and channels.
     """
 
     nccl_versions: tuple[str, ...] = ()
@@ -170,6 +173,8 @@ class Job:
     differences: tuple[Difference, ...] = ()
     frameworks: tuple[str, ...] = ()
     link_layers: tuple[str, ...] = ()
+    machines: tuple[Machine, ...] = ()
+    links: Links = field(default_factory=Links)
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,3 +284,5 @@ class ScanResult:
     """Of the classifier's model; None where it was not asked."""
     activity: Activity | None = None
     """When ranks spoke; None where nothing failed, or where neither times nor the lines of one input compare them."""
+    training: Training | None = None
+    """The course of training; None where the log has not two points of it."""

@@ -16,10 +16,11 @@ def kinds_named(names: Iterable[str]) -> frozenset[str]:
     for name in names:
         asked = {kind for kind in EVENT_TYPES if kind == name or kind.startswith(f"{name}.")}
         if not asked:
-            raise ValueError(f"{name!r} is no kind of event; docs/events.md lists them: {_families()}")
+            raise ValueError(f"{name!r} is no kind of event; docs/events.md lists them: {', '.join(families())}")
         kinds |= asked
     return frozenset(kinds)
 
 
-def _families() -> str:
-    return ", ".join(dict.fromkeys(kind.partition(".")[0] for kind in EVENT_TYPES))
+def families() -> tuple[str, ...]:
+    """Return the first words of the kinds."""
+    return tuple(dict.fromkeys(kind.partition(".")[0] for kind in EVENT_TYPES))

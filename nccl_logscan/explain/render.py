@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from nccl_logscan.explain.model import Doing, Explanation, Kind
+from nccl_logscan.report.json import json_document
 from nccl_logscan.report.redact import redact
-from nccl_logscan.report.visible import json_harmless_to_runners, visible
+from nccl_logscan.report.visible import visible
 
 _WIDTH = 80
 _LABEL = 14
@@ -41,7 +41,7 @@ def as_json(name: str, explanations: Sequence[Explanation]) -> str:
     """
     entries = [asdict(explanation) for explanation in explanations]
     document = {"name": redact(name), "explanations": entries}
-    return json_harmless_to_runners(json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False)) + "\n"
+    return json_document(document)
 
 
 def _in_brief(explanation: Explanation) -> Iterator[str]:

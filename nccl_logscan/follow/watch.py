@@ -16,8 +16,9 @@ from nccl_logscan.follow.patience import Patience
 from nccl_logscan.follow.process import is_alive
 from nccl_logscan.follow.silence import verdict_of_silence
 from nccl_logscan.follow.tail import Tail
-from nccl_logscan.follow.wording import said, said_count
+from nccl_logscan.follow.wording import said
 from nccl_logscan.pipeline import Options
+from nccl_logscan.report.wording import counted
 from nccl_logscan.rulebook.rule import Rulebook
 
 SETTLE = 60.0
@@ -240,14 +241,14 @@ class _Watching:
             yield f"{tail.name} was not read to its end before the watch was stopped"
         again = [tail for tail in self._tails if tail.growth.rewritten]
         for tail in again[:_NAMED]:
-            times = said_count(tail.growth.rewritten, "time")
+            times = counted(tail.growth.rewritten, "time")
             yield f"{tail.name} was replaced or truncated {times}: its lines count from the first that was read"
 
     # --- what is told on the way ------------------------------------------------------------------------------------
 
     def _greeting(self) -> str:
         waiting = ", ".join(self._inputs.missing[:_NAMED])
-        logs = said_count(len(self._inputs.tails) + len(self._inputs.packed), "log")
+        logs = counted(len(self._inputs.tails) + len(self._inputs.packed), "log")
         return f"following {logs}" + (f"; waiting for {waiting}" if waiting else "")
 
     def _tell_sign(self) -> None:
@@ -257,7 +258,7 @@ class _Watching:
 
     def _extent(self) -> str:
         took = said(self._clock.now() - self._began)
-        return f"{said_count(self._job.lines, 'line')} of {said_count(len(self._tails), 'log')} in {took}"
+        return f"{counted(self._job.lines, 'line')} of {counted(len(self._tails), 'log')} in {took}"
 
 
 def _allow_many_files() -> None:

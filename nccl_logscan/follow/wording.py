@@ -1,4 +1,4 @@
-"""Counts and spans of time in words."""
+"""Spans of time in words."""
 
 from __future__ import annotations
 
@@ -14,8 +14,3 @@ def said(seconds: float) -> str:
         if count:
             parts.append(f"{count} {unit}")
     return " ".join(parts[:2]) or "0 s"
-
-
-def said_count(count: int, what: str) -> str:
-    """Return a count with its noun: 1 line, 12,345 lines."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from nccl_logscan.expressions import deferred
+from nccl_logscan.lines.prefixes import ANOTHERS
+from nccl_logscan.lines.stamps import STAMP
 from nccl_logscan.records import dataclass
 
 LINES = 16
@@ -20,6 +22,11 @@ _FILE = r"([\w./~-]{1,200}\.(?:log|txt|out|err|stdout|stderr)(?:\.\d{1,4})?)[:-]
 _NUMBERED_FILE = deferred(_FILE + r"(\d{1,8})[:-]")
 _BARE_FILE = deferred(_FILE)
 _NUMBER = deferred(r"([ \t]*)(\d{1,8})([:-]| ?\| ?|\t| |$)")
+_TIME_OF_DAY = deferred(r"\d\d:\d\d:\d\d")
+_UNINDENTED = deferred(
+    rf"{ANOTHERS}|[\[(]?{STAMP}|\[rank\d|\[?[IWEF]\d{{4}} \d\d:\d\d:\d\d|\[[\d :,-]{{8,24}}\]|WARNING: |\*{{8}}"
+)
+"""What no program indents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +70,8 @@ def _numbers(texts: Sequence[str]) -> Margin | None:
     numbers = [int(match[2]) for match in matches]
     if len(matches) < len(texts) or any(after <= before for before, after in pairwise(numbers)):
         return None
+    if all(map(_TIME_OF_DAY.match, texts)):
+        return None
     if all(match[3] in {":", "-", ""} for match in matches):
         is_srun = all(match.string[match.end() :][:1] in {"", " "} for match in matches)
         return None if is_srun or any(match[1] for match in matches) else Margin(_NUMBER)
@@ -71,5 +80,9 @@ def _numbers(texts: Sequence[str]) -> Margin | None:
 
 
 def _indentation(texts: Sequence[str]) -> Margin | None:
+    """Tell a paste's indentation from that of a log that begins within a traceback or a list, as `tail` leaves it."""
     least = min((text[: len(text) - len(text.lstrip(" \t"))] for text in texts), key=len)
-    return Margin(re.compile(re.escape(least))) if least and all(text.startswith(least) for text in texts) else None
+    if not least or not all(text.startswith(least) for text in texts):
+        return None
+    is_pasted = any(_UNINDENTED.match(text, len(least)) for text in texts)
+    return Margin(re.compile(re.escape(least))) if is_pasted else None

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from markupsafe import Markup, escape
 
 from nccl_logscan.expressions import deferred
-from nccl_logscan.lines.stamps import NO_YEAR
-from nccl_logscan.report.visible import sentence, visible, visible_lines
+from nccl_logscan.report.visible import sentence, short, visible, visible_lines
+from nccl_logscan.report.wording import moment_said, ranks_said
 
 _LINK = deferred(r"https://[A-Za-z0-9][^\s\"'<>\\]*")
-_RANK_RANGES = 12
 _WHOLE = 24
 
 
@@ -66,34 +64,8 @@ def _whole(text: str) -> Markup:
     )
 
 
-def ranks_said(ranks: Sequence[int], count: int | None = None) -> str:
-    """Return ranks as ranges: 0-10, 12, 14-127."""
-    ranges: list[list[int]] = []
-    for rank in sorted(ranks):
-        if ranges and rank == ranges[-1][1] + 1:
-            ranges[-1][1] = rank
-        else:
-            ranges.append([rank, rank])
-    shown = [str(first) if first == last else f"{first}-{last}" for first, last in ranges[:_RANK_RANGES]]
-    total = len(ranks) if count is None else count
-    more = f" … ({total:,} in all)" if len(ranges) > _RANK_RANGES or total > len(ranks) else ""
-    return ", ".join(shown) + more
-
-
-def _moment(time: str | None) -> str:
-    """Return an ISO time for the eye: a space for the T, milliseconds at most, and no year that the log did not say."""
-    if time is None:
-        return ""
-    return re.sub(r"(\.\d{3})\d+", r"\1", time.removeprefix(f"{NO_YEAR}-").replace("T", " ", 1))
-
-
 def _number(number: int) -> str:
     return f"{number:,}"
-
-
-def short(text: str, length: int) -> str:
-    """Return at most `length` characters, the last an ellipsis where some are missing."""
-    return text if len(text) <= length else text[: length - 1] + "…"
 
 
 FILTERS: Mapping[str, Callable[..., Any]] = {
@@ -102,7 +74,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "lines": _lines,
     "link": _link,
     "marked": _marked,
-    "moment": _moment,
+    "moment": moment_said,
     "number": _number,
     "ranks": ranks_said,
     "sentence": sentence,

@@ -33,6 +33,7 @@ FORMS = {
 
 def form_of(name: str) -> str | None:
     """Return the form that a file's name asks for by its longest ending that one has; None where it asks for none."""
+    name = name.lower()
     asked = [(len(ending), form) for form, one in FORMS.items() for ending in one.endings if name.endswith(ending)]
     return max(asked)[1] if asked else None
 

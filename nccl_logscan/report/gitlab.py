@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import posixpath
 from collections import Counter
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from nccl_logscan.report.json import json_document
 from nccl_logscan.report.remarks import Remark, remarks_of
 from nccl_logscan.report.sarif_parts import fingerprint
 from nccl_logscan.report.view import ReportView
-from nccl_logscan.report.visible import json_harmless_to_runners, visible
+from nccl_logscan.report.visible import visible
 
 _SEVERITY = {"error": "major", "warning": "minor", "note": "info"}
 
@@ -20,7 +20,7 @@ def render_gitlab(view: ReportView) -> str:
     """Return a list of remarks in ASCII, the verdict first and critical; an empty one for a healthy job."""
     seen: Counter[str] = Counter()
     issues = [_issue(remark, seen) for remark in remarks_of(view)]
-    return json_harmless_to_runners(json.dumps(issues, indent=2, ensure_ascii=True, allow_nan=False)) + "\n"
+    return json_document(issues)
 
 
 def _issue(remark: Remark, seen: Counter[str]) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from textwrap import wrap
 from typing import Any
 
 from nccl_logscan.records import dataclass, field
-from nccl_logscan.report.filters import FILTERS
 from nccl_logscan.report.view import ReportView
+from nccl_logscan.report.wording import counted, ranks_named
 
 NODES = 20
 _DEEPEST = 3
@@ -19,7 +19,7 @@ _GAP, _SPACE, _EDGE = 36, 12, 8
 _PADDING, _LINE, _BASE = 10, 16, 12
 _LETTER = 7.0
 _TITLE_LINES, _NOTE_LINES = 3, 2
-_SHORT = 26
+_SHORT = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,15 +126,12 @@ def _culprit(culprit: Mapping[str, Any]) -> str:
 
 def _note(echo: Mapping[str, Any]) -> str:
     """Return how often, on which ranks, and from when on, by the clock of who said it first."""
-    times = f"{echo['count']:,} {'time' if echo['count'] == 1 else 'times'}"
-    ranks = FILTERS["ranks"](echo["ranks"], echo["rank_count"])
+    ranks = ranks_named(echo)
     if len(ranks) > _SHORT:
-        ranks = f"{echo['rank_count']:,} ranks"
-    elif ranks:
-        ranks = f"{'rank' if echo['rank_count'] == 1 else 'ranks'} {ranks}"
+        ranks = counted(echo["rank_count"], "rank")
     time = echo["first"]["time"]
     since = "" if time is None else f"from {datetime.fromisoformat(time):%H:%M:%S}"
-    return ", ".join(part for part in (times, ranks, since) if part)
+    return ", ".join(part for part in (counted(echo["count"], "time"), ranks, since) if part)
 
 
 def _place(branch: _Branch, top: int, width: int, nodes: list[Node], edges: list[str]) -> int:

@@ -9,9 +9,9 @@ from itertools import pairwise
 from typing import Any
 
 from nccl_logscan.records import dataclass
-from nccl_logscan.report.filters import FILTERS
 from nccl_logscan.report.picture import Tick, time_label
 from nccl_logscan.report.view import ReportView, place_of
+from nccl_logscan.report.wording import moment_said
 
 LEVELS = 5
 _WIDTH = 960
@@ -128,8 +128,8 @@ def _title(lane: Mapping[str, Any]) -> str:
 
 
 def _moment(moment: Mapping[str, Any], *, several: bool) -> str:
-    when = FILTERS["moment"](moment["time"]) if moment["time"] is not None else place_of(moment)
-    return f"{when} (rank {moment['rank']})" if several else str(when)
+    when = moment_said(moment["time"]) if moment["time"] is not None else place_of(moment)
+    return f"{when} (rank {moment['rank']})" if several else when
 
 
 def _ticks(edges: Sequence[str | int], step: float) -> Iterator[Tick]:

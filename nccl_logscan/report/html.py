@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
+from nccl_logscan.report.advice import advice_of
 from nccl_logscan.report.compiled_templates import SCRIPT, SCRIPT_DIGEST, STYLE
+from nccl_logscan.report.curves import draw_training
 from nccl_logscan.report.graph import draw_graph
 from nccl_logscan.report.heat_map import draw_activity
 from nccl_logscan.report.page import page_of
@@ -32,6 +34,8 @@ _STATES = {"none": "No failure found", "unknown": "Unclear"}
 
 def render_html(view: ReportView) -> str:
     """Return the report as one page: nothing from outside, no script but ours, the same bytes for the same view."""
+    advice = advice_of(view)
+    has_rule = view["verdict"]["rule"] in view["rules"]
     return page_of(
         "report.html.j2",
         {
@@ -42,8 +46,11 @@ def render_html(view: ReportView) -> str:
             "picture": draw_timeline(view),
             "heat_map": draw_activity(view),
             "graph": draw_graph(view),
+            "curves": draw_training(view),
             "state": _STATES.get(view["verdict"]["category"], "Failed"),
             "sureness": _HEALTHY if view["verdict"]["category"] == "none" else _LEVELS[view["verdict"]["level"]],
+            "advice": advice,
+            "has_remedy": bool(advice.changes or advice.avoided or view["alternatives"] or has_rule),
             "action": _ACTIONS[view["verdict"]["action"]],
         },
     )

@@ -6,11 +6,17 @@ import json
 from typing import Any
 
 from nccl_logscan.report.view import ReportView
+from nccl_logscan.report.visible import json_harmless_to_runners
 
 
 def render_json(view: ReportView) -> str:
-    """Return the report as JSON in ASCII, so that nothing in a log can act on the terminal it is printed to."""
-    return json.dumps(view, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+    """Return the report as JSON in ASCII."""
+    return json_document(view)
+
+
+def json_document(content: Any) -> str:
+    """Return JSON in ASCII in which nothing acts on a terminal or a CI runner that it is printed to."""
+    return json_harmless_to_runners(json.dumps(content, indent=2, ensure_ascii=True, allow_nan=False)) + "\n"
 
 
 def schema() -> dict[str, Any]:

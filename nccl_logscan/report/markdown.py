@@ -5,11 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from nccl_logscan.report.filters import ranks_said
+from nccl_logscan.report.advice import advice_of
 from nccl_logscan.report.markdown_text import code, excerpt, fence, inline
 from nccl_logscan.report.view import ReportView, place_of
 from nccl_logscan.report.visible import lines_harmless_to_runners, sentence
-from nccl_logscan.report.wording import LEVELS, STATES, amount_read, reason_of, unit_said, where_said, whose
+from nccl_logscan.report.wording import (
+    LEVELS,
+    STATES,
+    amount_read,
+    counted,
+    lint_said,
+    names_change,
+    ranks_named,
+    reason_of,
+    setting_said,
+    times_said,
+    unit_said,
+    where_said,
+    whose,
+)
 from nccl_logscan.taxonomy import Category
 
 _SENTENCE = 600
@@ -34,21 +48,18 @@ def render_markdown(view: ReportView) -> str:
     60; the limit of a job summary is 1 MiB. Whatever the log holds, its text stays text.
     """
     verdict = view["verdict"]
-    steps = [step for step in view["remediation"] if not step["do_not"]]
-    changes = [step for step in steps if step["effect"] != "inspect"]
-    looks = [step for step in steps if step["effect"] == "inspect"]
-    if not changes:
-        changes, looks = looks, []
+    advice = advice_of(view)
+    doing, looking = (advice.changes, advice.looks) if advice.changes else (advice.looks, [])
     blocks = [
         *_head(verdict),
         *_section("Why", _listed(verdict["reasons"][:_REASONS])),
-        *_section("What to do", _steps(changes, view)),
-        *_section("What not to do", _list(_avoided(step, view) for step in view["remediation"] if step["do_not"])),
+        *_section("What to do", _steps(doing, view)),
+        *_section("What not to do", _list(_avoided(step, view) for step in advice.avoided)),
         *_section("Settings that are wrong", _list(_wrong_settings(view["config"]["lint"]))),
         *_evidence(view),
         *_cascade(view),
         *_section("What is not known", _listed([*verdict["unknowns"], *map(_alternative, view["alternatives"])])),
-        *_section("What would tell more", _steps(looks, view)),
+        *_section("What would tell more", _steps(looking, view)),
         *_unclaimed(view),
         "---",
         _read(view),
@@ -93,7 +104,7 @@ def _step(step: dict[str, Any], view: ReportView) -> Iterator[str]:
 
 def _change(step: dict[str, Any]) -> str:
     """Return where a setting is made, and from what to what."""
-    if not step["setting"] or (step["where"] is step["to"] is None and step["setting"] in step["title"]):
+    if not names_change(step):
         return ""
     place = f"{code(place_of(step['where']))}: " if step["where"] else ""
     to = f" → {code(step['to'])}" if step["to"] not in {None, step["from"]} else ""
@@ -119,9 +130,7 @@ def _avoided(step: dict[str, Any], view: ReportView) -> str:
 
 def _wrong_settings(lint: Sequence[dict[str, Any]]) -> Iterator[str]:
     for entry in [entry for entry in lint if entry["severity"] != "note"][:_FEW]:
-        setting = f"{entry['name']}{'=' if entry['value'] else ''}{entry['value']}"
-        said = f"{sentence(entry['problem'])} {sentence(entry['advice'])}"
-        text = f"{code(place_of(entry))} {code(setting)}: {inline(said, _SENTENCE)}"
+        text = f"{code(place_of(entry))} {code(setting_said(entry))}: {inline(lint_said(entry), _SENTENCE)}"
         yield f"{text}\n\n{_diff(entry['diff'])}" if entry["diff"] else text
 
 
@@ -156,10 +165,9 @@ def _cascade(view: ReportView) -> Iterator[str]:
 
 
 def _echo(echo: dict[str, Any]) -> str:
-    times = f"{echo['count']:,} times" if echo["count"] != 1 else "once"
-    noun = "rank" if echo["rank_count"] == 1 else "ranks"
-    who = f", {noun} {ranks_said(echo['ranks'], echo['rank_count'])}" if echo["ranks"] else ""
-    return f"{inline(echo['title'], _LABEL)}: {times}{who}, first at {code(place_of(echo['first']))}"
+    first = f"first at {code(place_of(echo['first']))}"
+    told = ", ".join(filter(None, (times_said(echo["count"]), ranks_named(echo), first)))
+    return f"{inline(echo['title'], _LABEL)}: {told}"
 
 
 def _alternative(other: dict[str, Any]) -> str:
@@ -181,14 +189,10 @@ def _read(view: ReportView) -> str:
     coverage, tool = view["coverage"], view["tool"]
     configs = sum(given["kind"] == "config" for given in view["inputs"])
     logs = len(view["inputs"]) + view["omitted"]["inputs"] - configs
-    beside = f", and looked at {_counted(configs, 'configuration file')}" if configs else ""
-    said = [f"{tool['name']} {tool['version']} read {amount_read(coverage)} of {_counted(logs, 'file')}{beside}."]
+    beside = f", and looked at {counted(configs, 'configuration file')}" if configs else ""
+    said = [f"{tool['name']} {tool['version']} read {amount_read(coverage)} of {counted(logs, 'file')}{beside}."]
     said += [sentence(inline(note, _REASON)) for note in coverage["notes"][:_FEW]]
     return " ".join(said)
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun if count == 1 else f'{noun}s'}"
 
 
 def _listed(sentences: Iterable[str]) -> list[str]:

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nccl_logscan.expressions import deferred
-from nccl_logscan.report.filters import short
-from nccl_logscan.report.visible import visible, visible_lines
+from nccl_logscan.report.visible import short, visible, visible_lines
 
 _EMPTY = "(empty)"
 _BACKTICKS = deferred("`+")

@@ -11,9 +11,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from nccl_logscan.report.filters import short
 from nccl_logscan.report.view import ReportView
-from nccl_logscan.report.visible import visible
+from nccl_logscan.report.visible import short, visible
 from nccl_logscan.taxonomy import Category, Level, Role
 
 _LABEL_LIMIT = 120

@@ -131,6 +131,10 @@ def _selected(_context: object, values: Iterable[Any], name: str, test: str = "t
     return (value for value in values if _TESTS[test](attribute(value, name), *given))
 
 
+def _mapped(_context: object, values: Iterable[Any], *, attribute: str) -> Iterator[Any]:
+    return (value[attribute] for value in values)
+
+
 def _rejected(_context: object, values: Iterable[Any], name: str, test: str = "true", *given: Any) -> Iterator[Any]:
     return (value for value in values if not _TESTS[test](attribute(value, name), *given))
 
@@ -154,6 +158,7 @@ environment = SimpleNamespace(
         "int": int,
         "join": _join,
         "length": len,
+        "map": _mapped,
         "list": lambda _evaluation, values: list(values),
         "reject": _without,
         "rejectattr": _rejected,

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from nccl_logscan.records import dataclass
-from nccl_logscan.report.filters import ranks_said, short
 from nccl_logscan.report.view import ReportView
-from nccl_logscan.report.visible import sentence
+from nccl_logscan.report.visible import sentence, short
+from nccl_logscan.report.wording import lint_said, ranks_named, times_said
 from nccl_logscan.taxonomy import Category, Role
 
 _TEXT = 1_000
@@ -47,10 +47,10 @@ def remarks_of(view: ReportView) -> Iterator[Remark]:
         named = (step["where"]["file"], step["setting"] or step["id"])
         yield Remark("change", step["because"], "warning", _change_said(step), step["where"], named, step)
     for entry in view["config"]["lint"]:
-        text = f"{sentence(entry['problem'])} {sentence(entry['advice'])}"
         tells = f" This tells: {entry['command']}" if entry["command"] else ""
+        text = short(f"{lint_said(entry)}{tells}", _TEXT)
         named = (entry["file"], entry["name"])
-        yield Remark("setting", entry["check"], entry["severity"], short(f"{text}{tells}", _TEXT), entry, named, entry)
+        yield Remark("setting", entry["check"], entry["severity"], text, entry, named, entry)
     told = {verdict["rule"], *(echo["rule"] for echo in view["cascade"])}
     for finding in view["findings"]:
         if finding["role"] in _WEIGHTY and finding["rule"] not in told:
@@ -86,9 +86,7 @@ def _change_said(step: Mapping[str, Any]) -> str:
 
 
 def _finding(finding: Mapping[str, Any]) -> Remark:
-    times = f"{finding['count']:,} times" if finding["count"] != 1 else "once"
-    noun = "rank" if finding["rank_count"] == 1 else "ranks"
-    ranks = f", {noun} {ranks_said(finding['ranks'], finding['rank_count'])}" if finding["ranks"] else ""
+    told = ", ".join(filter(None, (times_said(finding["count"]), ranks_named(finding))))
     at = {**finding["first"], "text": finding["samples"][0]["text"]} if finding["samples"] else finding["first"]
-    text = short(f"{finding['title']} ({times}{ranks}).", _TEXT)
+    text = short(f"{finding['title']} ({told}).", _TEXT)
     return Remark("finding", finding["rule"], "note", text, at, (at["file"],), finding)

@@ -8,7 +8,7 @@ from typing import Any
 
 from nccl_logscan.expressions import deferred
 from nccl_logscan.lint.model import Check
-from nccl_logscan.report.filters import short
+from nccl_logscan.report.advice import advice_of
 from nccl_logscan.report.patch import replacements
 from nccl_logscan.report.remarks import Remark, remarks_of
 from nccl_logscan.report.sarif_parts import (
@@ -20,7 +20,7 @@ from nccl_logscan.report.sarif_parts import (
     message,
 )
 from nccl_logscan.report.view import ReportView, place_of, rule_prose
-from nccl_logscan.report.visible import sentence, visible
+from nccl_logscan.report.visible import sentence, short, visible
 from nccl_logscan.report.wording import reason_of, whose
 from nccl_logscan.rulebook.load import builtin_rulebook
 from nccl_logscan.taxonomy import Category
@@ -118,10 +118,10 @@ def _verdict(remark: Remark, view: ReportView) -> dict[str, Any]:
 
 def _said(view: ReportView) -> str:
     """Return the verdict, why, and what to do, a paragraph each."""
-    verdict, steps = view["verdict"], view["remediation"]
+    verdict, advice = view["verdict"], advice_of(view)
     sure = f" ({verdict['level']}, {verdict['confidence']:.0%})" if verdict["level"] != "none" else ""
-    todo = [_todo(step, view) for step in steps if not step["do_not"]][:_FEW]
-    avoid = [_todo(step, view) for step in steps if step["do_not"]][:_FEW]
+    todo = [_todo(step, view) for step in advice.steps[:_FEW]]
+    avoid = [_todo(step, view) for step in advice.avoided[:_FEW]]
     unknown = verdict["unknowns"][:_FEW]
     paragraphs = [
         sentence(verdict["headline"]),

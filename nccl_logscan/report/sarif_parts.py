@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
@@ -11,8 +10,9 @@ from typing import Any
 from urllib.parse import quote
 
 from nccl_logscan.lint.model import Check
+from nccl_logscan.report.json import json_document
 from nccl_logscan.report.lint.checks import ABOUT
-from nccl_logscan.report.visible import json_harmless_to_runners, visible_lines
+from nccl_logscan.report.visible import visible_lines
 from nccl_logscan.version import __version__
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -31,7 +31,7 @@ def document(rules: Sequence[dict[str, Any]], results: Sequence[dict[str, Any]],
         "results": results,
     }
     whole = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
-    return json_harmless_to_runners(json.dumps(whole, indent=2, ensure_ascii=True, allow_nan=False)) + "\n"
+    return json_document(whole)
 
 
 def described(identifier: str, name: str, title: str, text: str, **more: Any) -> dict[str, Any]:

@@ -7,10 +7,24 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from nccl_logscan.records import dataclass, replace
+from nccl_logscan.report.advice import advice_of
 from nccl_logscan.report.plain import PlainText, width_of
 from nccl_logscan.report.view import ReportView, place_of
-from nccl_logscan.report.visible import harmless_to_runners, sentence, visible
-from nccl_logscan.report.wording import LEVELS, STATES, amount_read, reason_of, unit_said, where_said, whose
+from nccl_logscan.report.visible import harmless_to_runners, visible
+from nccl_logscan.report.wording import (
+    LEVELS,
+    STATES,
+    amount_read,
+    counted,
+    lint_said,
+    names_change,
+    reason_of,
+    setting_said,
+    times_said,
+    unit_said,
+    where_said,
+    whose,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -177,10 +191,10 @@ def _rows(view: ReportView, written_to: Sequence[str], page: _Page) -> Iterator[
     yield from _evidence(page, page.few(verdict["evidence"], 3))
     if page.verbose:
         yield from _prose(page, 5, "Then", [_echo(echo) for echo in view["cascade"]])
-    steps = view["remediation"]
-    yield from _steps(page, page.few([step for step in steps if not step["do_not"]], 3))
+    advice = advice_of(view)
+    yield from _steps(page, page.few(advice.steps, 3))
     yield from _wrong_settings(page, view["config"]["lint"])
-    avoid = [f"{step['title']} {reason_of(step, view['rules'])}" for step in steps if step["do_not"]]
+    avoid = [f"{step['title']} {reason_of(step, view['rules'])}" for step in advice.avoided]
     yield from _prose(page, 3, "Do not", page.few(avoid, 2))
     yield from _prose(page, 3, "Unknown", page.few(verdict["unknowns"], 2))
     if page.verbose:
@@ -255,7 +269,7 @@ def _steps(page: _Page, steps: list[dict[str, Any]]) -> Iterator[_Row]:
 
 def _change(step: dict[str, Any]) -> str:
     """Return from what to what a setting goes: `NCCL_IB_GID_INDEX 3 → unset`; nothing where the title tells all."""
-    if not step["setting"] or (step["where"] is step["to"] is None and step["setting"] in step["title"]):
+    if not names_change(step):
         return ""
     now = f" {step['from']}" if step["from"] is not None else ""
     to = f" → {step['to']}" if step["to"] not in {None, step["from"]} else ""
@@ -265,10 +279,7 @@ def _change(step: dict[str, Any]) -> str:
 def _wrong_settings(page: _Page, lint: list[dict[str, Any]]) -> Iterator[_Row]:
     shown = [entry for entry in lint if page.verbose or entry["severity"] != "note"]
     for number, entry in enumerate(page.few(shown, 2)):
-        said = (
-            f"{entry['name']}{'=' if entry['value'] else ''}{entry['value']}: "
-            f"{sentence(entry['problem'])} {sentence(entry['advice'])}"
-        )
+        said = f"{setting_said(entry)}: {lint_said(entry)}"
         text = page.text.assemble(page.place(entry), "  ", harmless_to_runners(visible(said.strip())))
         yield _Row(4 + min(number, 2) * 2, "Settings", page.fold(text, 20 if page.verbose else 2))
 
@@ -283,9 +294,8 @@ def _prose(
 
 
 def _echo(echo: dict[str, Any]) -> str:
-    first = echo["first"]
-    times = f"{echo['count']:,} times" if echo["count"] != 1 else "once"
-    return f"{echo['title']} ({times}, {echo['rank_count']:,} ranks, first at {place_of(first)})"
+    told = f"{times_said(echo['count'])}, {counted(echo['rank_count'], 'rank')}, first at {place_of(echo['first'])}"
+    return f"{echo['title']} ({told})"
 
 
 def _alternative(other: dict[str, Any]) -> str:

@@ -31,7 +31,9 @@ from nccl_logscan.diagnosis.verdict import (
 from nccl_logscan.expressions import deferred
 from nccl_logscan.position import Instant, Position
 from nccl_logscan.report.activity import activity_of
+from nccl_logscan.report.machines import links_of, machines_of
 from nccl_logscan.report.redact import redact, redact_marked, redact_value
+from nccl_logscan.report.training import training_of
 from nccl_logscan.rulebook.rule import Rule
 from nccl_logscan.taxonomy import Role
 from nccl_logscan.version import __version__
@@ -75,6 +77,7 @@ def build_view(result: ScanResult) -> ReportView:
     bounded and secrets are redacted; `omitted` says how many entries a bound left out.
     """
     diagnosis, job = result.diagnosis, result.job
+    machines = machines_of(job.machines, diagnosis.culprit)
     view = {
         "schema_version": SCHEMA_VERSION,
         "tool": {
@@ -93,7 +96,10 @@ def build_view(result: ScanResult) -> ReportView:
         "findings": [_finding(finding) for finding in _shown(result.findings)],
         "timeline": [_moment(entry) for entry in _head_and_tail(result.timeline, TIMELINE_LIMIT)],
         "activity": activity_of(result.activity, diagnosis.culprit, job.ranks_silent),
+        "training": training_of(result.training),
         "ranks": _standings(result),
+        "machines": machines,
+        "links": links_of(job.links),
         "remediation": [_step(step) for step in result.plan[:STEPS_LIMIT]],
         "config": {
             "lint": [_judged(setting) for setting in result.judged[:LINT_LIMIT]],
@@ -104,7 +110,7 @@ def build_view(result: ScanResult) -> ReportView:
         "coverage": _coverage(result.coverage, result.notes),
         "unclaimed": [_unclaimed(group) for group in result.unclaimed[:UNCLAIMED_LIMIT]],
         "rules": {rule.id: rule_prose(rule) for rule in _rules(result)},
-        "omitted": _omitted(result),
+        "omitted": {**_omitted(result), "machines": _hosts_left_out(machines)},
     }
     cleaned: ReportView = _cleaned(view)
     return cleaned
@@ -436,6 +442,10 @@ def _omitted(result: ScanResult) -> dict[str, int]:
         "unclaimed": (len(result.unclaimed), UNCLAIMED_LIMIT),
     }
     return {name: max(0, length - limit) for name, (length, limit) in lengths.items()}
+
+
+def _hosts_left_out(machines: Mapping[str, Any] | None) -> int:
+    return machines["host_count"] - sum(row["host_count"] for row in machines["rows"]) if machines else 0
 
 
 def _shown(findings: Iterable[Finding]) -> list[Finding]:

@@ -36,6 +36,11 @@ def sentence(text: str) -> str:
     return head + text[1:] + ("" if text.endswith((".", "!", "?", ":")) or not text else ".")
 
 
+def short(text: str, length: int) -> str:
+    """Return at most `length` characters, the last an ellipsis where some are missing."""
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
 def harmless_to_runners(text: str) -> str:
     """Return lines that a CI runner reading our output does not obey."""
     return _RUNNER_COMMAND.sub(lambda match: f"{match[0][0]} {match[0][1]}", text)

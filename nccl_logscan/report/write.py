@@ -6,6 +6,7 @@ import errno
 import os
 import signal
 import stat
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,6 +19,8 @@ REPORT = "the report"
 EVENTS = "the events"
 _SAID_BY_OUTPUT = frozenset({REPORT, EVENTS})
 """What `--output` gives the place of."""
+_STREAMS = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
+_DESCRIPTORS = frozenset(("/dev/fd", "/proc/self/fd"))
 _HINTS = {
     errno.ENOSPC: "free some space there, or choose another place with --output",
     errno.EDQUOT: "the quota there is used up; choose another place with --output",
@@ -38,8 +41,12 @@ def write_atomically(path: Path, content: str | bytes, *, what: str = REPORT) ->
     this one. An earlier file keeps its mode; a symbolic link keeps pointing where it does. Raises OutputError, with no
     new file left behind, if anything is in the way; `what` is what it then says of the content.
     """
-    encoded = content.encode("utf-8") if isinstance(content, str) else content
     try:
+        encoded = content.encode("utf-8") if isinstance(content, str) else content
+        if (descriptor := descriptor_of(path)) is not None:
+            with _opened(descriptor) as stream:
+                stream.write(encoded)
+            return
         target = _target_of(path)
         if target.exists() and not target.is_file():
             # A pipe or /dev/stdout: nothing to replace.
@@ -64,6 +71,10 @@ def written_whole(path: Path, *, what: str = REPORT) -> Iterator[BinaryIO]:
         raise _output_error(path, problem, what) from problem
     try:
         with _termination_interrupts():
+            if (descriptor := descriptor_of(path)) is not None:
+                with _opened(descriptor) as stream:
+                    yield stream
+                return
             if target.exists() and not target.is_file():
                 with target.open("wb") as stream:
                     yield stream
@@ -72,6 +83,25 @@ def written_whole(path: Path, *, what: str = REPORT) -> Iterator[BinaryIO]:
                 yield part
     except OSError as problem:
         raise _output_error(path, problem, what) from problem
+
+
+def descriptor_of(path: str | Path) -> int | None:
+    """Return which of this process's open files a name stands for, as /dev/stdout does; None for any other.
+
+    Such a file is written on with: what it holds already, by `>>`, is not ours to replace.
+    """
+    name = os.fspath(path)
+    if name in _STREAMS:
+        return _STREAMS[name]
+    folder, _, number = name.rpartition("/")
+    return int(number) if folder in _DESCRIPTORS and number.isascii() and number.isdigit() and len(number) < 9 else None
+
+
+def _opened(descriptor: int) -> BinaryIO:
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+    return os.fdopen(os.dup(descriptor), "wb")
 
 
 def _target_of(path: Path) -> Path:

@@ -28,6 +28,11 @@ def load_rulebook(folders: Sequence[Folder]) -> Rulebook:
     return reading.rulebook
 
 
+def rulebook_with(folders: Sequence[Path]) -> Rulebook:
+    """Return the built-in rules, and those of the user's own folders beside them. Raises as `load_rulebook`."""
+    return load_rulebook([builtin_rules(), *folders]) if folders else builtin_rulebook()
+
+
 @cache
 def builtin_rulebook() -> Rulebook:
     """Return the rules that ship with the program, from their compiled form where that is fresh."""

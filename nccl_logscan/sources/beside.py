@@ -14,6 +14,7 @@ from nccl_logscan.sources.kind import CONFIG_SUFFIXES, Kind, kind_of
 from nccl_logscan.sources.limits import Limits
 from nccl_logscan.sources.line_source import LineSource
 from nccl_logscan.sources.natural import natural
+from nccl_logscan.sources.own_reports import is_own_report
 from nccl_logscan.sources.source import DEFAULTS, Source, reason_of
 from nccl_logscan.sources.urls import is_url
 
@@ -80,7 +81,7 @@ def _config_files(folder: Path, limits: Limits) -> Iterator[tuple[Path, int]]:
             size = path.stat().st_size
         except OSError:
             continue
-        if name.lower() in _NAMES or kind_of(head, name) is Kind.CONFIG:
+        if name.lower() in _NAMES or (kind_of(head, name) is Kind.CONFIG and not is_own_report(path)):
             yield path, size
 
 

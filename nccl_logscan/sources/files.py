@@ -18,6 +18,7 @@ from nccl_logscan.sources.kind import Kind, kind_of
 from nccl_logscan.sources.limits import Limits
 from nccl_logscan.sources.magics import compression_of, looks_like_tar, looks_like_zip
 from nccl_logscan.sources.natural import natural
+from nccl_logscan.sources.own_reports import is_own_report
 from nccl_logscan.sources.source import DEFAULTS, SAMPLE, Source, peeked, reason_of, unpacked
 from nccl_logscan.sources.text import is_utf8_text
 from nccl_logscan.sources.urls import is_url
@@ -92,7 +93,25 @@ def open_sources(paths: Sequence[str], *, limits: Limits = DEFAULTS, stdin: Bina
 
 
 def files_of(given: str) -> Iterator[tuple[Path, str]]:
-    """Yield each file that a path names, with its name as the user would write it; InputError where there is none."""
+    """Yield each file that a path names, with its name as the user would write it; InputError where there is none.
+
+    Earlier reports of this program are passed over in folders and patterns.
+    """
+    reports, others = 0, 0
+    for path, name in _named(given):
+        if name != given and is_own_report(path):
+            reports += 1
+        else:
+            others += 1
+            yield path, name
+    if reports and not others:
+        raise InputError(
+            f"{given} has reports of this program in it and nothing else",
+            hint="give the folder that the job wrote its logs to",
+        )
+
+
+def _named(given: str) -> Iterator[tuple[Path, str]]:
     path = Path(given)
     if not _exists(path, given) and glob.has_magic(given):
         matches = sorted(glob.glob(given, recursive=True), key=natural)  # noqa: PTH207 - keeps the names as given

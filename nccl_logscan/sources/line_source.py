@@ -56,6 +56,15 @@ class LineSource(Protocol):
         """Return all bytes, once."""
 
 
+def progress_of(source: LineSource) -> tuple[int, int | None]:
+    """Return how many bytes have been read, and of how many on the disk.
+
+    Where that is not known (standard input, a pipe, a text) it is None, and the bytes read are unpacked ones.
+    """
+    size = getattr(source, "size", None)
+    return getattr(source, "disk_read", source.bytes_read) if size else source.bytes_read, size
+
+
 @dataclass(slots=True)
 class Unread:
     """Something of which it is known that it is there and why it could not be read: an input of no bytes.

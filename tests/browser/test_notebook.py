@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from pathlib import Path
 
 import pytest
-from chromium import chromium
 
 import nccl_logscan
 
@@ -17,40 +14,34 @@ COLOUR = "getComputedStyle(document.querySelector('h1')).color"
 
 
 @pytest.fixture(scope="module")
-def notebook(tmp_path_factory):
+def notebook(light, tmp_path_factory):
     """Give a page that displays a result of a log in which a host is called like markup."""
-    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if program is None:
-        assert not os.environ.get("CI"), "there is no Chromium here: apt-get install chromium"
-        pytest.skip("there is no Chromium here: apt-get install chromium")
     folder = tmp_path_factory.mktemp("notebook")
     log = folder / "trainer.log"
     attack = "<script>top.document.title = 'attacked'</script></iframe><img src=x onerror=top.attacked=1>"
     log.write_text(LOG.read_text() + f"[rank1]: ValueError: {attack}\n")
     place = folder / "notebook.html"
     place.write_text(OUTPUT.format(nccl_logscan.scan(log)._repr_html_()))
-    with chromium(program, folder / "profile") as running:
-        page = running.new_page()
-        page.resize(1000)
-        page.open(place.as_uri())
-        yield page
+    light.tab.set_viewport_size({"width": 1000, "height": 900})
+    light.open(place.as_uri())
+    return light
 
 
 def test_the_frame_is_as_wide_as_the_output_and_not_higher_than_the_window(notebook):
-    width, height = notebook.evaluate("(f => [f.offsetWidth, f.offsetHeight])(document.querySelector('iframe'))")
+    width, height = notebook.tab.evaluate("(f => [f.offsetWidth, f.offsetHeight])(document.querySelector('iframe'))")
 
-    assert width == notebook.evaluate("document.body.clientWidth")
+    assert width == notebook.tab.evaluate("document.body.clientWidth")
     assert 320 <= height <= 720
 
 
 def test_the_report_reaches_nothing_of_the_notebook(notebook):
-    assert notebook.evaluate("document.title") == "notebook"
-    assert notebook.evaluate("typeof window.attacked") == "undefined"
-    assert notebook.evaluate("document.querySelector('iframe').contentDocument") is None
-    assert notebook.evaluate("document.querySelectorAll('img, script').length") == 0
-    assert notebook.evaluate(COLOUR) == "rgb(1, 2, 3)"
+    assert notebook.tab.evaluate("document.title") == "notebook"
+    assert notebook.tab.evaluate("typeof window.attacked") == "undefined"
+    assert notebook.tab.evaluate("document.querySelector('iframe').contentDocument") is None
+    assert notebook.tab.evaluate("document.querySelectorAll('img, script').length") == 0
+    assert notebook.tab.evaluate(COLOUR) == "rgb(1, 2, 3)"
     assert all(address.startswith(("file:", "about:")) for address in notebook.requests)
 
 
 def test_the_text_stands_below_the_frame(notebook):
-    assert "user_code" in notebook.evaluate("document.querySelector('details pre').textContent")
+    assert "user_code" in notebook.tab.evaluate("document.querySelector('details pre').textContent")

@@ -21,6 +21,7 @@ COLOURS = ["color-contrast", "link-in-text-block"]
 CASES = (
     "field/app_003",
     "field/net002",
+    "field/net009",
     "lab/desync-op",
     "lab/device-assert",
     "lab/ds-overflow",

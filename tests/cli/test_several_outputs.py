@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 
 import pytest
 
-from nccl_logscan.cli import scanning
+from nccl_logscan.cli import outputs, scanning
 from nccl_logscan.cli.plain import plain_scan
+from nccl_logscan.errors import OutputError
 from nccl_logscan.report.forms import FORMS, form_of
 
 BEGINNINGS = {
@@ -42,7 +45,7 @@ def scans(monkeypatch):
     ("name", "form"),
     [
         ("a.html", "html"),
-        ("a.HTM", None),
+        ("a.HTM", "html"),
         ("a.htm", "html"),
         ("verdict.json", "json"),
         ("result.sarif", "sarif"),
@@ -108,6 +111,8 @@ def test_a_format_alone_decides_over_the_ending_of_a_place_alone(run, failed, he
         (["-o", "-", "-o", "-"], "are one place"),
         (["-o", "a.html", "-o", "b.json", "--format", "sarif"], "no --output is left for sarif"),
         (["-o", "a.html", "-o", "LOG"], "is one of the inputs"),
+        (["-o", "a.html", "-o", ""], "the name is empty"),
+        (["-o", "-", "-o", "/dev/stdout"], "are one place"),
     ],
 )
 def test_what_cannot_be_is_refused_before_a_line_is_read(run, failed, here, words, said):
@@ -133,18 +138,112 @@ def test_a_folder_that_is_missing_is_told_before_a_line_is_read(run, failed, her
     assert "there is no folder none" in ran.err
 
 
-def test_a_place_that_cannot_be_written_keeps_no_other_from_its_report(run, failed, here):
-    for name in ("one.json", "two.xml"):
-        (here / name).mkdir()
+@pytest.mark.parametrize("others", [["-o", "a.html"], []])
+def test_a_place_that_cannot_be_written_keeps_no_other_from_its_report(run, failed, here, monkeypatch, others):
+    real = outputs.write_atomically
 
-    ran = run(failed, "-o", "one.json", "-o", "a.html", "-o", "two.xml")
+    def write(place, content):
+        if place.suffix != ".html":
+            raise OutputError(f"cannot write the report to {place}: no space left on device")
+        real(place, content)
+
+    monkeypatch.setattr(outputs, "write_atomically", write)
+
+    ran = run(failed, "-o", "one.json", *others, "-o", "two.xml")
 
     assert ran.code == 5
     assert "one.json" in ran.err
     assert "two.xml" in ran.err
-    assert ran.err.count("\n") == 2
-    assert (here / "a.html").read_text().startswith("<!DOCTYPE html>")
+    assert [path.name for path in here.iterdir()] == others[1:]
     assert ran.out.startswith("FAILED")
+    assert [line.split()[-1] for line in ran.out.splitlines() if line.startswith("Report")] == others[1:]
+
+
+def test_a_full_disk_behind_standard_output_is_told_beside_the_others(start, failed, here):
+    (here / "scripts").mkdir()
+    with open("/dev/full", "w") as full:  # noqa: PTH123 - a device
+        process = start(failed, "-o", "a.html", stdout=full)
+        _, stderr = process.communicate(timeout=60)
+
+    assert process.returncode == 5
+    assert b"standard output" in stderr
+    assert (here / "a.html").read_text().startswith("<!DOCTYPE html>")
+
+
+@pytest.mark.parametrize(
+    ("words", "kept"),
+    [
+        (["logs", "-o", "logs/driver.log"], "logs/driver.log"),
+        (["logs/*.log", "-o", "logs/driver.log"], "logs/driver.log"),
+        (["l*", "-o", "logs/driver.log"], "logs/driver.log"),
+        (["logs/driver.log", "-o", "logs/run.sh"], "logs/run.sh"),
+        (["reports/driver.txt", "--format", "text"], "reports/driver.txt"),
+        (["logs/driver.log", "-o", "fold"], "logs/driver.log"),
+    ],
+)
+def test_no_report_takes_the_place_of_a_file_of_the_job(run, failed, here, words, kept):
+    for folder in ("logs", "reports", "fold"):
+        (here / folder).mkdir()
+    (here / "logs" / "driver.log").write_bytes(failed.read_bytes())
+    (here / "reports" / "driver.txt").write_bytes(failed.read_bytes())
+    (here / "logs" / "run.sh").write_text("#!/bin/bash\nexport NCCL_DEBUG=INFO\n")
+    before = (here / kept).read_bytes()
+
+    ran = run(*words)
+
+    assert ran.code in {2, 5}
+    assert ran.err.startswith("error: ")
+    assert (here / kept).read_bytes() == before
+
+
+def test_an_earlier_report_in_the_folder_of_the_logs_is_replaced(run, failed, here):
+    (here / "logs").mkdir()
+    (here / "logs" / "driver.log").write_bytes(failed.read_bytes())
+
+    for _ in range(2):
+        assert run("logs", "-q", "-o", "logs/report.html", "-o", "logs/report.json").code == 1
+
+    assert len(json.loads((here / "logs" / "report.json").read_text())["inputs"]) == 1
+
+
+def test_a_defect_of_one_form_costs_none_of_the_others(run, failed, here, monkeypatch):
+    def broken(_view):
+        raise IndexError("list index out of range")
+
+    monkeypatch.setattr("nccl_logscan.report.sarif.render_sarif", broken)
+    ran = run(failed, "-o", "a.sarif", "-o", "a.html", "-o", "a.xml")
+
+    assert ran.code == 70
+    assert "has a defect: IndexError" in ran.err
+    assert sorted(path.name for path in here.iterdir()) == ["a.html", "a.xml"]
+    assert ran.out.startswith("FAILED")
+
+
+def test_standard_output_by_its_other_names_has_the_report_and_no_verdict(run, failed):
+    for name in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"):
+        ran = run(failed, "--format", "json", "-o", name)
+
+        assert json.loads(ran.out)["verdict"]["category"] == "collective_timeout"
+
+
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/stderr", "/dev/fd/2"])
+def test_a_file_that_the_shell_appends_to_keeps_what_it_holds(failed, here, name):
+    kept = here / "all.txt"
+    kept.write_text("of an earlier command\n")
+    command = [sys.executable, "-m", "nccl_logscan", str(failed), "-q", "--format", "json", "-o", name]
+    with kept.open("ab") as stream:
+        ran = subprocess.run(command, stdout=stream, stderr=stream, check=False)
+
+    first, _, rest = kept.read_text().partition("\n")
+    assert (ran.returncode, first) == (1, "of an earlier command")
+    assert json.loads(rest)["verdict"]["category"] == "collective_timeout"
+
+
+def test_a_descriptor_that_is_not_open_is_told_as_any_place_that_cannot_be_written(run, failed):
+    ran = run(failed, "-o", "/dev/fd/987")
+
+    assert ran.code == 5
+    assert "cannot write the report to /dev/fd/987: bad file descriptor" in ran.err
 
 
 def test_ordinary_words_with_several_places_need_no_parser():
@@ -183,6 +282,25 @@ def test_a_summary_for_the_public_is_redacted(run, failed, here, monkeypatch):
     run(failed, "--redact", "-q", "-o", "a.json")
 
     assert str(failed.parent) not in (here / "summary").read_text()
+
+
+@pytest.mark.parametrize("name", ["driver.log", "a.json"])
+def test_a_summary_that_is_a_log_or_a_report_is_left_as_it_is(run, failed, here, monkeypatch, name):
+    (here / "driver.log").write_bytes(failed.read_bytes())
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(here / name))
+
+    ran = run("driver.log", "-q", "-o", "a.json")
+
+    assert "is a file that this scan has read or written" in ran.err
+    assert (here / "driver.log").read_bytes() == failed.read_bytes()
+    assert json.loads((here / "a.json").read_text())
+
+
+def test_a_pipe_is_no_summary(run, failed, here, monkeypatch):
+    os.mkfifo(here / "summary")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(here / "summary"))
+
+    assert "it is no file" in run(failed, "-q").err
 
 
 @pytest.mark.parametrize("place", [".", "none/summary", "a\0b"])

@@ -74,3 +74,12 @@ def test_one_rank_alone_has_nothing_to_be_compared_with():
 def test_the_last_second_of_the_calendar_is_a_time_like_others():
     texts = {name: text.replace("2026-03-05", "9999-12-31") for name, text in stamped("node-", "-12:00").items()}
     scan_text(texts, builtin_rulebook())
+
+
+def test_where_a_clock_is_set_back_a_rank_speaks_from_its_earliest_line_to_its_latest():
+    [(name, text)] = BY_NAME["lab/m8-timeout-rank5"].texts().items()
+    there = activity_of({name: text})
+    here = activity_of({name: "\n".join(reversed(text.split("\n")))})
+
+    assert len(here.courses) == len(there.courses) == 8
+    assert all(course.first.place <= course.last.place for course in here.courses)

@@ -226,6 +226,6 @@ def test_the_true_difference_of_two_clocks_is_within_the_bounds(data):
 def test_thousands_of_clocks_that_have_nothing_in_common_take_no_time():
     passed = (event for n in range(1500) for event in joined(0, 1, f"host{n}", f"0x{n}"))
     clocks = learn(Clocks(), *passed)
-    started = time.perf_counter()
+    started = time.process_time()
     assert clocks.reference() is None
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5

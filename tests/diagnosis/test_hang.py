@@ -203,19 +203,19 @@ def test_numbers_of_64_bits_are_taken(number):
 def test_thousands_of_ranks_that_wait_for_half_of_the_others_take_no_time():
     ranks = tuple(range(4096))
     made = calls(("0", "all_reduce", 64), done=0)
-    started = time.perf_counter()
+    started = time.process_time()
     blame = blamed((dump(rank, made, {"0": ranks}) for rank in ranks[::2]), world=4096)
     assert len(blame.ranks) == 2048
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_thousands_of_ranks_that_wait_in_as_many_calls_tell_nothing_and_take_no_time():
     ranks = tuple(range(4096))
     last = calls(("0", "all_reduce", 64), done=0)[0]
-    started = time.perf_counter()
+    started = time.process_time()
     dumps = (dump(rank, [replace(last, sequence=rank)], {"0": ranks}) for rank in ranks[1:])
     assert blamed(dumps, world=4096) is None
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_two_parts_of_a_split_that_have_one_name_are_two_groups():

@@ -181,6 +181,6 @@ def test_a_condition_on_the_same_process_costs_no_look_at_all_others():
         f"10.{n % 250}.{n // 250}.7<{n}> with status=12 opcode=0 len=0 vendor err 129 (Recv)"
         for n in range(4000)
     ]
-    started = time.perf_counter()
+    started = time.process_time()
     scan_text("\n".join(lines), builtin_rulebook())
-    assert time.perf_counter() - started < 8
+    assert time.process_time() - started < 8

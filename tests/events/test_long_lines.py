@@ -46,8 +46,8 @@ PIECES = (
 def test_a_line_of_one_repeated_piece_is_read_in_linear_time(dialect, piece):
     long = line(piece * (200_000 // len(piece)))
 
-    started = time.perf_counter()
+    started = time.process_time()
     dialect.read(long)
 
     # A quadratic expression takes minutes here; the slowest linear one a tenth of a second.
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5

@@ -60,9 +60,9 @@ def test_a_line_torn_anywhere_gives_events(text, data):
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_line_costs_no_more_than_its_length(name):
-    started = time.perf_counter()
+    started = time.process_time()
     tokenised([HOSTILE[name], "Traceback (most recent call last):", '  File "a", line 1', HOSTILE[name]])
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_a_line_that_no_dialect_knows_is_text():

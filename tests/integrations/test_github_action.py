@@ -154,13 +154,11 @@ def test_logs_that_are_not_there_are_told_and_no_failure_of_their_own(step, fail
     [
         ({"logs": " \n"}, "logs is empty"),
         ({"logs": "x", "redact": "yes"}, "redact is to be one of: true false"),
-        ({"logs": "x", "annotations": ""}, "annotations is to be one of"),
+        ({"logs": "x", "annotations": "no"}, "annotations is to be one of"),
         ({"logs": "x", "fail_on": "always"}, "fail-on is to be one of: never failure"),
     ],
 )
 def test_an_input_that_is_wrong_is_told(step, inputs, says):
-    if inputs.get("annotations") == "":
-        inputs["annotations"] = "no"
     done = step(**inputs)
     assert done.code == 2
     assert says in done.out
@@ -210,12 +208,12 @@ def test_another_source_may_be_named_and_is_no_option_of_pip(install):
     ("script", "says"),
     [
         ('[ "$1" != -c ]', "needs Python 3.11 or newer"),
-        ('[ "$2" != venv ]', "cannot make a virtual environment"),
+        ('[ "$2" != venv ]', "python3 cannot make a virtual environment"),
         ('[ "$2" != pip ]', "pip could not install"),
     ],
 )
 def test_what_cannot_be_installed_is_told(install, work, script, says):
     done = install(script)
     assert done.code == 1
-    assert f"::error title=nccl-logscan::{says}" in done.out.replace("python3 cannot", "cannot")
+    assert f"::error title=nccl-logscan::{says}" in done.out
     assert not (work / "outputs").exists()

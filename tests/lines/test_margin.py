@@ -68,6 +68,10 @@ def test_lines_around_those_that_grep_found_have_the_same_margin():
         [f"{rank}: " for rank in range(LINES)],
         [f"2026-11-30 05:40:{second:02} step" for second in range(LINES)],
         [f"12:00:{second:02} step" for second in range(LINES)],
+        [f"{hour:02}:00:00 step" for hour in range(LINES)],
+        ['  File "train.py", line 3, in <module>', "    main()"] * 8,
+        ["  time      : 2026-11-30_05:41:56", "  rank      : 1 (local_rank: 1)", "  exitcode  : -6", "  host : a"],
+        ["    raise RuntimeError('NCCL error')"] * LINES,
         [f"{step} {step * 0.1:.3f}" for step in (10, 20, 30, 40, 50, 60)],
         [f"train.py:{number}: UserWarning" for number in range(LINES)],
         ["  a", "  b", "c", "  d", "  e"],
@@ -81,7 +85,7 @@ def test_what_only_looks_like_a_margin_stays(lines):
 
 
 def test_lines_that_begin_otherwise_later_stay_whole():
-    lines = peeled(["  a"] * LINES + ["b", "   c"])
+    lines = peeled(["  [rank0]: a"] * LINES + ["b", "   c"])
 
     assert [line.text for line in lines[-2:]] == ["b", " c"]
 
@@ -104,6 +108,18 @@ def test_a_pasted_log_has_the_verdict_of_the_log(tmp_path, margin):
         there, here = scan([case.inputs[0]]).diagnosis, scan([pasted]).diagnosis
 
         assert (here.category, here.culprit.rank) == (there.category, there.culprit.rank), case.name
+
+
+@pytest.mark.parametrize("name", ["lab/abort", "lab/sigkill", "lab/m8-raise-rank6", "recorder/fr-cpp-stack"])
+def test_the_end_of_a_log_that_begins_within_a_traceback_or_a_table_keeps_its_indentation(name):
+    lines = BY_NAME[name].texts()["driver.log"].split("\n")
+    begins = [at for at, _ in enumerate(lines) if all(line[:2] == "  " for line in lines[at : at + LINES])]
+
+    assert begins
+    for at in begins:
+        whole, indented = "\n".join(lines[at:]), "\n".join(["first", *lines[at:]])
+        there, here = (scan(["-"], stdin=io.BytesIO(text.encode())).diagnosis for text in (indented, whole))
+        assert (here.category, here.culprit.rank, here.headline) == (there.category, there.culprit.rank, there.headline)
 
 
 def test_a_paste_to_standard_input_has_the_verdict_of_the_log():

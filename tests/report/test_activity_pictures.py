@@ -156,3 +156,18 @@ def test_of_many_symptoms_the_first_are_drawn_and_the_rest_counted(hang):
 def test_nothing_is_drawn_where_nothing_followed(hang):
     assert draw_graph({**hang, "cascade": []}) is None
     assert draw_activity(view_of("lab/m8-healthy")) is None
+
+
+@pytest.mark.parametrize("name", ["lab/m8-timeout-rank5", "lab/timeout-dataloader"])
+def test_a_log_whose_times_go_back_has_a_picture_all_the_same(name):
+    back = [
+        f"2026-11-{30 - number % 29:02} 05:{59 - number % 60:02}:00,000 | rank{number % 8} | INFO | t:1 - step {number}"
+        for number in range(400)
+    ]
+    texts = BY_NAME[name].texts()
+    view = build_view(scan_text({name: "\n".join([*back, text]) for name, text in texts.items()}, builtin_rulebook()))
+
+    assert view["activity"] is not None
+    for lane in view["activity"]["lanes"]:
+        assert all(0 <= count <= lane["rank_count"] for _, count in lane["speaking"])
+    assert "<svg" in render_html(view)

@@ -31,6 +31,8 @@ class Page(HTMLParser):
         self.source = source
         self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.open: list[str] = []
+        self.hidden: list[bool] = []
+        self.seen_buttons = 0
         self.text = ""
         self.script = ""
         self.feed(source)
@@ -40,12 +42,15 @@ class Page(HTMLParser):
         self.elements.append((tag, dict(attrs)))
         if tag not in VOID:
             self.open.append(tag)
+            self.hidden.append("hidden" in dict(attrs))
+            self.seen_buttons += tag == "button" and not any(self.hidden)
 
     def handle_startendtag(self, tag, attrs):
         self.elements.append((tag, dict(attrs)))
 
     def handle_endtag(self, tag):
         assert self.open.pop() == tag, f"</{tag}> closes another element"
+        self.hidden.pop()
 
     def handle_data(self, data):
         if self.open and self.open[-1] == "script":
@@ -119,7 +124,7 @@ def test_there_are_landmarks_captions_and_a_language(page):
     for landmark in ("header", "main", "nav", "footer"):
         assert tags.count(landmark) == 1
     assert tags.count("table") == tags.count("caption")
-    assert all(header.get("scope") == "col" for header in page.all("th"))
+    assert all(header.get("scope") in {"col", "row", "rowgroup"} for header in page.all("th"))
     assert page.all("html") == [{"lang": "en"}]
 
 
@@ -188,7 +193,7 @@ def test_what_would_tell_is_shown_without_an_unknown_and_neither_without_either(
 
 def test_a_page_without_scripts_has_no_button_to_be_seen(page):
     assert page.all("button")
-    assert all("hidden" in button for button in page.all("button"))
+    assert page.seen_buttons == 0
 
 
 def test_the_page_holds_all_that_the_report_says(sample_result):

@@ -25,6 +25,14 @@ def test_every_report_fulfils_the_schema(name, request):
     assert [error.message for error in validator.iter_errors(rendered(request.getfixturevalue(name)))] == []
 
 
+def test_nothing_in_it_is_a_command_to_a_ci_runner(sample_result):
+    view = build_view(sample_result)
+    view["verdict"]["headline"] = "##[error]owned"
+
+    assert "##[" not in render_json(view)
+    assert json.loads(render_json(view)) == view
+
+
 def test_the_schema_itself_is_valid():
     jsonschema.Draft202012Validator.check_schema(schema())
 

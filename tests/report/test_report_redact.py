@@ -136,6 +136,6 @@ def test_a_mark_stays_inside_the_text(text, one, other):
 )
 def test_redaction_takes_time_in_step_with_the_length(piece):
     text = "key " + piece * (200_000 // len(piece))
-    started = time.perf_counter()
+    started = time.process_time()
     redact(text)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2

@@ -3,7 +3,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 
 import pytest
 from rule_folders import write_rule
@@ -81,10 +80,10 @@ def test_a_fresh_compiled_form_spares_a_scan_yaml_and_pydantic(tmp_path):
         "assert len(load.builtin_rulebook().rules) == 200\n"
         "print(*sys.modules)\n"
     )
-    started = time.perf_counter()
+    started = os.times().children_user
     loaded = subprocess.run(
         [sys.executable, "-c", program, tmp_path], capture_output=True, text=True, check=True
     ).stdout
 
-    assert time.perf_counter() - started < 1.5
+    assert os.times().children_user - started < 1.5
     assert not {"yaml", "pydantic"} & set(loaded.split())

@@ -17,11 +17,11 @@ def test_a_pattern_sees_only_the_beginning_of_a_line_of_megabytes():
 
 def test_a_search_that_runs_out_of_time_is_no_match_and_is_counted():
     pattern = Pattern(r"(?:(?:a|aa|aaa)+)+$")
-    started = time.perf_counter()
+    started = time.process_time()
 
     assert pattern.search("a" * 5_000 + "!") is None
 
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
     assert pattern.stalls == 1
 
 

