@@ -46,7 +46,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-o", "--output", type=Path, default=_ROOT / "site", help="folder of the site")
     output: Path = parser.parse_args().output
-    faults = [*_faulty_navigation(), *_faulty_addresses()]
+    faults = [*_faulty_output(output), *_faulty_navigation(), *_faulty_addresses()]
     if faults:
         print("\n".join(faults), file=sys.stderr)
         return 1
@@ -56,7 +56,8 @@ def main() -> int:
         if built.returncode:
             print(built.stdout, built.stderr, sep="", file=sys.stderr)
             return 1
-        shutil.rmtree(output, ignore_errors=True)
+        if output.exists():
+            shutil.rmtree(output)
         shutil.copytree(Path(scratch) / "site", output)
     return 0
 
@@ -89,6 +90,11 @@ def _relinked(page: Path, places: Mapping[Path, str]) -> str:
         return found["path"] if place is None else Path(os.path.relpath(place, here)).as_posix()
 
     return _LINK.sub(moved, page.read_text("utf-8"))
+
+
+def _faulty_output(folder: Path) -> Iterator[str]:
+    if folder.exists() and not (folder / "404.html").is_file():
+        yield f"{folder} is there and is no site: it would be replaced"
 
 
 def _faulty_navigation() -> Iterator[str]:

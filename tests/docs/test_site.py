@@ -140,3 +140,12 @@ def test_links_follow_pages_to_their_places_on_the_site(tmp_path):
     assert "](../reports/models.md)" in decision
     accuracy = (tmp_path / "docs" / "reports" / "accuracy.md").read_text("utf-8")
     assert "](../model.md)" in accuracy
+
+
+def test_a_folder_that_is_no_site_is_not_replaced(tmp_path, monkeypatch, capsys):
+    (tmp_path / "thesis.txt").write_text("years", "utf-8")
+    monkeypatch.setattr(sys, "argv", ["docs_site.py", "-o", str(tmp_path)])
+
+    assert docs_site.main() == 1
+    assert "is no site" in capsys.readouterr().err
+    assert (tmp_path / "thesis.txt").read_text("utf-8") == "years"
