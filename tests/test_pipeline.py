@@ -13,6 +13,7 @@ from nccl_logscan.diagnosis.gpus import Gpus
 from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.diagnosis.job import JobFacts
 from nccl_logscan.diagnosis.timeline import Timeline
+from nccl_logscan.diagnosis.training import Progress
 from nccl_logscan.errors import InputError
 from nccl_logscan.events.model import EVENT_TYPES
 from nccl_logscan.pipeline import Options, Run, scan, scan_text
@@ -214,7 +215,7 @@ def test_a_folded_line_that_comes_again_counts_each_time_as_many(book):
 
 # --- Who sees what -----------------------------------------------------------------------------------------
 
-LISTENERS = (Identity, Gpus, Endings, Clocks, JobFacts, Timeline, *DETECTORS)
+LISTENERS = (Identity, Gpus, Endings, Clocks, JobFacts, Timeline, Progress, *DETECTORS)
 
 
 @pytest.mark.parametrize("listener", LISTENERS, ids=lambda listener: listener.__name__)

@@ -25,6 +25,9 @@ _BEHIND = 1 / 8
 """Of the steps' width, for what comes behind the last of them."""
 _ROOM = 1 / 24
 """Of a logarithmic axis, below the lowest number and above the highest."""
+_GREATEST = 1e300
+_ALIKE = 1e-9
+"""Numbers that differ by no more than this share of them are one to an axis."""
 _DOTTED = 80
 _ROWS = 30, 70
 _NUMBERS = (("loss", "Loss"), ("loss_scale", "Loss scale"), ("grad_norm", "Gradient norm"))
@@ -285,7 +288,13 @@ def _is_drawn(name: str, parts: Sequence[_Part]) -> bool:
 
 def _finite(name: str, parts: Sequence[_Part]) -> list[float]:
     told = (placed.point[name] for _, points in parts for placed in points)
-    return [value for value in told if isinstance(value, int | float)]
+    return [_drawable(value) for value in told if isinstance(value, int | float)]
+
+
+def _drawable(value: float) -> float:
+    """Return a number, or the nearest of those of which axes can be made."""
+    nearest = min(max(value, -_GREATEST), _GREATEST)
+    return max(nearest, 1 / _GREATEST) if nearest > 0 else nearest
 
 
 def _panel(name: str, parts: Sequence[_Part], x: Callable[[float], float], top: float) -> Panel:
@@ -308,7 +317,8 @@ def _panel(name: str, parts: Sequence[_Part], x: Callable[[float], float], top: 
     told = [base**number if is_log else number for number in numbers]
 
     def y(value: float) -> float:
-        place = low if is_log and value <= 0 else math.log(value, base) if is_log else value
+        near = _drawable(value)
+        place = low if is_log and near <= 0 else math.log(near, base) if is_log else near
         return round(bottom - (place - low) / (high - low) * _PANEL, 1)
 
     *earlier, last = [(part["attempt"], _path(name, points, x, y)) for part, points in parts]
@@ -364,7 +374,9 @@ def _round_numbers(low: float, high: float, most: int, *, least: float, outward:
 
     `least`: the smallest step. Outward there are at least two.
     """
-    span = high - low or abs(high) or 1.0
+    span = high - low
+    if span <= _ALIKE * max(abs(low), abs(high)):
+        span = abs(high) or 1.0
     power = 10.0 ** math.floor(math.log10(span / most))
     step = max(least, next(power * factor for factor in (1, 2, 5, 10) if span / (power * factor) <= most))
     if outward:

@@ -65,9 +65,14 @@ def test_a_job_without_losses_has_no_curve():
     assert 'id="training"' not in render_html(view)
 
 
-@pytest.mark.parametrize(
-    "losses", [(1.0, 1.0), (0.0, -3.5), (math.nan, 2.0, 2.5), (1e-12, 1e12), (5e-324, 1.7e308), (-1e300, 1e300)]
-)
+ODD = [
+    (1.0, 1.0), (0.0, 0.0), (0.0, -3.5), (math.nan, 2.0, 2.5), (1e-12, 1e12), (5e-324, 1.7e308), (-1e300, 1e300),
+    (-1.7e308, 1.7e308), (0.0, 5e-324), (5e-324, 5e-324), (1.0, math.nextafter(1.0, 2.0)), (1.6e308, 1.7e308),
+    (-1e308, math.nextafter(-1e308, 0.0)), (1e290, 1.7e308),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("losses", ODD)
 def test_whatever_the_numbers_all_stands_within_the_picture_and_axes_have_two_numbers_at_least(losses):
     curves = curves_of(part(*losses))
     [panel] = curves.panels
@@ -75,6 +80,13 @@ def test_whatever_the_numbers_all_stands_within_the_picture_and_axes_have_two_nu
     assert all(panel.top - 0.1 <= place.y <= panel.bottom + 0.1 for place in (*panel.marks, *panel.dots))
     assert "nan" not in panel.line
     assert "inf" not in panel.line
+
+
+@pytest.mark.parametrize("scales", [odd for odd in ODD if not math.isnan(odd[0])])
+def test_of_any_scales_there_are_round_numbers(scales):
+    [_, panel] = curves_of(part(3.0, 2.0, scales=scales)).panels
+    assert len(panel.marks) >= 2
+    assert all(panel.top - 0.1 <= place.y <= panel.bottom + 0.1 for place in (*panel.marks, *panel.dots))
 
 
 def test_axes_have_round_numbers_and_the_scale_powers_of_two():
