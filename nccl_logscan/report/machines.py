@@ -15,6 +15,7 @@ ROWS = 64
 HOSTS = 256
 RANKS = 4_096
 GPUS = 32
+ADAPTERS = 256
 # So few hosts are shown one by one, alike or not.
 FEW = 4
 
@@ -74,7 +75,7 @@ def _row(machines: Sequence[Machine], common: _Common, culprit: Culprit) -> dict
             for place in sorted(places, key=lambda place: place.rank)
         ],
         "gpu_count": len(first.places),
-        "adapters": list(first.adapters),
+        "adapters": list(first.adapters[:ADAPTERS]),
         "differs": list(_differences(first, common)),
         "culprit": is_at_fault,
         "culprit_adapter": _adapter_at_fault(first, culprit) if is_at_fault else None,
@@ -170,8 +171,7 @@ def _notes(machines: Sequence[Machine], common: _Common) -> Iterator[str]:
     yield from _disagreements(machines, common)
     sharing = [machine for machine in machines if _shares_gpus(machine)]
     if sharing:
-        where = sharing[0].host if len(sharing) == 1 else f"{len(sharing)} hosts"
-        yield f"On {where} several ranks share a GPU."
+        yield f"On {'one host' if len(sharing) == 1 else f'{len(sharing):,} hosts'} several ranks share a GPU."
 
 
 def _shares_gpus(machine: Machine) -> bool:

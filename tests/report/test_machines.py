@@ -125,7 +125,7 @@ def test_real_logs_give_hosts_ranks_gpus_and_adapters(name, hosts, adapters, at_
 def test_ranks_that_share_a_gpu_are_told():
     drawn = view_of("lab/m8-timeout-rank5")["machines"]
 
-    assert drawn["notes"] == ["On vm several ranks share a GPU."]
+    assert drawn["notes"] == ["On one host several ranks share a GPU."]
     assert {seat["bus_id"] for seat in drawn["rows"][0]["gpus"]} == {"0000:00:06", "0000:00:07"}
 
 
