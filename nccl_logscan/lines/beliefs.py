@@ -34,7 +34,8 @@ _RANK_WORD = deferred(r"[\[(]?(?i:(?:global[ _-]?)?rank|r)[ _=:#-]?(\d{1,6})(?:[
 _HOST = deferred(r"((?:\d{1,3}\.){3}\d{1,3}|[A-Za-z][\w\-]{0,62}(?:\.[\w\-]{1,62}){0,6}):(?: |$)")
 _ADDRESS = deferred(r"(?:\d{1,3}\.){3}\d{1,3}")
 _LOGGER = deferred(r"\[?(?!rank|default\d)([a-z_][\w.\-/]{0,60}(?::\d{1,6})?)(?:\]:?|:| -|(?= [A-Z\[])) ?")
-_ANOTHERS = deferred(rf"  +\S|{ANOTHERS}")
+# A line that is indented behind a name is another's; a value behind blanks is the name's own: `loss:   2.31`.
+_ANOTHERS = deferred(rf"  +(?![-+.\d\[({{]|(?i:nan|inf|none|true|false|tensor)\b)\S|{ANOTHERS}")
 _LOGGERS = 64
 _STERN = deferred(r"([a-z0-9](?:[a-z0-9.]|-(?=[a-z0-9])){2,120}) ([a-z][a-z0-9-]{1,62}) ")
 

@@ -178,6 +178,23 @@ def test_blanks_that_a_page_or_a_terminal_put_at_an_end_are_no_part_of_the_text(
     assert [line.text.endswith("step 3 done") for line in peel_texts(line)] == [True]
 
 
+@pytest.mark.parametrize("value", ["2.31", "-2.31", "nan", "inf", "[2.31, 2.30]", "{'a': 1}", "tensor(2.31)", "None"])
+def test_a_value_that_is_aligned_behind_a_level_makes_no_logger_of_its_name(value):
+    first, second = peel_texts(
+        f"2026-11-30 05:40:32,954 INFO loss:   {value}", "2026-11-30 05:40:33,954 WARNING loss: nan at step 5"
+    )
+
+    assert (first.text, second.text) == (f"loss:   {value}", "loss: nan at step 5")
+
+
+def test_a_name_before_an_indented_line_is_a_loggers():
+    first, second = peel_texts(
+        '2026-11-30 05:40:32,954 ERROR launcher:   File "train.py", line 3', "2026-11-30 05:40:32,954 ERROR launcher: x"
+    )
+
+    assert (first.text, second.text) == ('  File "train.py", line 3', "x")
+
+
 @pytest.mark.parametrize(
     "piece", ["a", "a:", "[", "(", "1:2 ", " NCCL ", "[rank", "2026-01-02 ", "pp:", "a-0 b ", "]:", "\x1b[", "| "]
 )
