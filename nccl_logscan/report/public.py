@@ -109,6 +109,8 @@ def _learn(view: ReportView, stand_ins: StandIns) -> None:
         for text, field in _texts(view.get(part), part):
             if field in {"host", "hosts"}:
                 stand_ins.know("host", text)
+    for source in view["inputs"]:
+        stand_ins.know_file(source["name"])
     for part, values in view.items():
         if part in _OWN_PARTS:
             continue

@@ -195,6 +195,8 @@ class StandIns:
         self._written: dict[str, str] = {}
         self._taken: set[tuple[str, int]] = set()
         self._next = dict.fromkeys(KINDS, 0)
+        self._files: set[str] = set()
+        self._file: re.Pattern[str] | None = None
         self._word: re.Pattern[str] | None = None
         self._placed: re.Pattern[str] | None = None
 
@@ -225,6 +227,13 @@ class StandIns:
             self._written.setdefault(short_host(known), short_host(written))
         self._word = self._placed = None
 
+    def know_file(self, name: str) -> None:
+        """Learn the name of an input, which texts cite whatever its characters: `runs/alice/stdout`, `alice 0.log`."""
+        looks_like_a_path = _PATH.fullmatch(name) and (name.startswith(("/", "~", ".")) or _FILE_SUFFIX.search(name))
+        if name not in {"", "-"} and "://" not in name and not looks_like_a_path and not _is_plain(name):
+            self._files.add(name)
+            self._file = None
+
     def learn(self, text: str) -> None:
         """Learn the names that a text tells by where they stand."""
         for kind, expression in _TOLD:
@@ -242,6 +251,8 @@ class StandIns:
         if not marked.text:
             return marked
         word, placed = self._expressions()
+        if file := self._file_expression():
+            marked = marked.replaced(file, lambda match: self._of_file(match[0]))
         for expression, stand_in in (
             (_EMAIL, lambda match: self._of("email", match[0])),
             (_URL, self._of_url),
@@ -358,7 +369,7 @@ class StandIns:
         return f"{self._of('path', folder)}/{shown}"
 
     def _base(self, name: str) -> str:
-        if _SOURCE.fullmatch(name) or _PLAIN_FILE.fullmatch(name) or _IS_TAKEN.fullmatch(name):
+        if _is_plain(name):
             return name
         suffix = _SUFFIXES.search(name)
         return self._of("file", name) + (suffix[0] if suffix and suffix.start() else "")
@@ -384,10 +395,23 @@ class StandIns:
                 )
         return self._word, self._placed
 
+    def _file_expression(self) -> re.Pattern[str] | None:
+        if self._file is None and self._files:
+            longest = sorted(self._files, key=lambda name: (-len(name), name))
+            paths = "|".join(re.escape(name) for name in longest if "/" in name) or "(?!)"
+            bare = "|".join(re.escape(name) for name in longest if "/" not in name) or "(?!)"
+            self._file = re.compile(rf"(?<![\w./~-])(?:(?:{paths})(?![\w/])|(?:{bare})(?=:\w)|\A(?:{bare})\Z)")
+        return self._file
+
     def _any_of(self, names: Iterable[str]) -> str:
         """Return an expression for names; a name of letters alone is one as it is written: `vm` is not VM."""
         written = ((name, self._written.get(name, name)) for name in names)
         return "|".join(re.escape(shown) if shown.isalpha() else f"(?i:{re.escape(name)})" for name, shown in written)
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a file's name is one that files have everywhere, or a stand-in."""
+    return any(expression.fullmatch(name) for expression in (_SOURCE, _PLAIN_FILE, _IS_TAKEN))
 
 
 def _address(text: str) -> str | None:

@@ -194,6 +194,42 @@ def test_terms_of_the_field_stay(sample_result, line):
     assert with_line(build_view(sample_result), line) == line
 
 
+@pytest.mark.parametrize(
+    ("name", "cited"),
+    [
+        ("runs/alice/stdout", "path-1/stdout"),
+        ("runs/alice", "path-1/file-1"),
+        ("alice/bob.html", "path-1/file-1.html"),
+        ("alice/bob 2024.01.02", "path-1/file-1.01.02"),
+        ("alice bob/rank 0.log", "path-1/file-1.log"),
+        ("ci.tar.gz!alice/rank_0", "path-1/rank_0"),
+        ("alice-run", "file-1"),
+        ("alice (1).log", "file-1.log"),
+    ],
+)
+def test_the_name_of_an_input_is_replaced_where_a_text_cites_it(sample_result, name, cited):
+    view = build_view(sample_result)
+    view["inputs"][0]["name"] = name
+    view["verdict"]["reasons"] = [f"A line says so; see {name}:17.", f"The last words ({name}:9)."]
+    view["timeline"][0]["clock"] = name
+    view["timeline"][1]["clock"] = f"{name}:c10"
+
+    public = public_view(view)[0]
+
+    assert public["inputs"][0]["name"] == cited
+    assert public["verdict"]["reasons"] == [f"A line says so; see {cited}:17.", f"The last words ({cited}:9)."]
+    assert [each["clock"] for each in public["timeline"][:2]] == [cited, f"{cited}:c10"]
+
+
+@pytest.mark.parametrize("name", ["log", "rank0", "a", "see", "the", "trainer.log", "-", ""])
+def test_an_inputs_short_name_replaces_no_words(sample_result, name):
+    view = build_view(sample_result)
+    view["inputs"][0]["name"] = name
+    view["verdict"]["reasons"] = ["A line of the log says so: see a rank0 or the trainer.log."]
+
+    assert public_view(view)[0]["verdict"]["reasons"] == view["verdict"]["reasons"]
+
+
 def test_the_paths_of_advice_stay_unless_the_job_has_them(sample_result):
     view = build_view(sample_result)
     view["remediation"][0]["command"] = "torchrun --log-dir ./logs --tee 3 # outputs/%x_%j.out, 127.0.1.1 in /etc/hosts"
