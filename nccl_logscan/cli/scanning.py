@@ -65,7 +65,7 @@ def run_scan(
         result = _scan(logs, folders, options, engine)
     view = _public(build_view(result)) if redact else build_view(result)
     problems = written(view, reports)
-    if (problem := append_summary(view)) is not None:
+    if (problem := append_summary(view, [report.place for report in reports if report.place])) is not None:
         warn(problem)
     printed = next((report.form for report in reports if report.place is None), None)
     with printing():

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from nccl_logscan.report.view import ReportView
+from nccl_logscan.sources.places import is_one_of
 
 VARIABLE = "GITHUB_STEP_SUMMARY"
 _LARGEST = 1 << 20
 """Bytes of a step's summary: GitHub shows none that is larger (docs.github.com, workflow commands, step summaries)."""
 
 
-def append_summary(view: ReportView) -> str | None:
+def append_summary(view: ReportView, reports: Iterable[Path]) -> str | None:
     """Append the report to the step's summary where a runner asks for one; return why that failed, if it did.
 
-    The file is shared by all commands of the step: what stands in it stays.
+    The file is shared by all commands of the step: what stands in it stays. Where it is the place of one of the
+    `reports`, it has its report already.
     """
     name = os.environ.get(VARIABLE)
-    if not name:
+    if not name or is_one_of(map(str, reports), Path(name)):
         return None
     from nccl_logscan.report.markdown import render_markdown  # noqa: PLC0415 - few scans are a step of such a job
 

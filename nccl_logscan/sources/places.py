@@ -16,5 +16,5 @@ def is_one_of(inputs: Iterable[str], place: Path) -> bool:
 def _is_same_file(place: Path, given: str) -> bool:
     try:
         return given != STDIN and place.samefile(given)
-    except OSError:
+    except (OSError, ValueError):  # a NUL is in no name
         return False

@@ -213,6 +213,14 @@ def test_a_step_of_a_job_gets_its_summary_behind_what_others_wrote(run, failed, 
     assert (ran.code, ran.err) == (1, "")
 
 
+def test_a_summary_that_is_named_as_a_report_is_written_once(run, failed, here, monkeypatch):
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(here / "summary"))
+
+    run(failed, "-q", "--format", "markdown", "-o", "summary")
+
+    assert (here / "summary").read_text().count("## FAILED") == 1
+
+
 def test_no_summary_is_written_where_the_variable_is_empty(run, failed, here, monkeypatch):
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", "")
 
