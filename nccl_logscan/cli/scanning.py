@@ -60,7 +60,7 @@ def run_scan(
     view = _public(build_view(result)) if redact else build_view(result)
     read = [one.name for one in result.inputs]
     places, problems = written(view, reports, read)
-    if (problem := append_summary(view, [*read, *places])) is not None:
+    if (problem := append_summary(view, read, places)) is not None:
         warn(problem)
     printed = next((report.form for report in reports if report.place is None), None)
     try:

@@ -14,22 +14,22 @@ _LARGEST = 1 << 20
 """Bytes of a step's summary: GitHub shows none that is larger (docs.github.com, workflow commands, step summaries)."""
 
 
-def append_summary(view: ReportView, taken: Sequence[str]) -> str | None:
+def append_summary(view: ReportView, read: Sequence[str], written: Sequence[str]) -> str | None:
     """Append the report to the step's summary where a runner asks for one; return why that failed, if it did.
 
-    The file is shared by all commands of the step: what stands in it stays. `taken`: files that it must not be, since
-    the scan has read or written them.
+    The file is shared by all commands of the step: what stands in it stays. It is none of the files that the scan has
+    `read`; where it is one of the places that reports were `written` to, it has its report already.
     """
     name = os.environ.get(VARIABLE)
-    if not name:
+    if not name or is_one_of(written, Path(name)):
         return None
     from nccl_logscan.report.markdown import render_markdown  # noqa: PLC0415 - few scans are a step of such a job
 
     text = f"\n{render_markdown(view)}".encode()
     try:
         path = Path(name)
-        if is_one_of(taken, path):
-            return f"the step's summary {name} is a file that this scan has read or written; it is left as it is"
+        if is_one_of(read, path):
+            return f"the step's summary {name} is a file that this scan has read; it is left as it is"
         if path.exists() and not path.is_file():
             return f"cannot append to the step's summary {name}: it is no file"
         if path.exists() and path.stat().st_size + len(text) > _LARGEST:

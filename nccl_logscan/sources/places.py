@@ -35,5 +35,5 @@ def _is_in(place: Path, given: str) -> bool:
 def _is_same_file(place: Path, given: str) -> bool:
     try:
         return given != STDIN and place.samefile(given)
-    except OSError:
+    except (OSError, ValueError):  # a NUL is in no name
         return False
