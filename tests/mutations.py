@@ -1,0 +1,238 @@
+"""Changes to a job's logs: harmless ones, which leave the verdict as it was, and others, which may not."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+Texts = Mapping[str, str]
+Files = Mapping[str, bytes]
+
+_NOISE = (
+    "INFO     | data pipeline warmed up, 32 workers",
+    "Some weights of the model checkpoint were not used when initializing: ['lm_head.weight']",
+    "tokenizer: vocab size 32000, bos 1, eos 2",
+    "Loading extension module fused_adam...",
+    "/usr/lib/python3/dist-packages/foo.py:12: FutureWarning: use of bar is deprecated",
+    "wandb: Tracking run with wandb version 0.16.1",
+)
+_RANK_IN_NAME = re.compile(r"rank[-_]?(\d+)")
+_NCCL_PIDS = re.compile(r"(?m)^((?:\S* )?\S+):(\d{2,7}):(\d{2,7}) \[")
+_HEX = re.compile(r"0x[0-9a-f]{6,16}")
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job's logs by name; `hosts` are those that a scan of them names; `chance` is the same for the same job."""
+
+    texts: Texts
+    hosts: Sequence[str]
+    chance: random.Random
+
+
+Mutation = Callable[[Job], Files | None]
+"""Returns the changed logs; None where the change cannot be made of this job, or would not be harmless."""
+
+
+def encoded(texts: Texts) -> dict[str, bytes]:
+    return {name: text.encode("utf-8", "surrogateescape") for name, text in texts.items()}
+
+
+def _lines(change: Callable[[int, str], str]) -> Mutation:
+    def mutation(job: Job) -> Files:
+        return encoded(
+            {
+                name: "\n".join(change(at, line) for at, line in enumerate(text.split("\n")))
+                for name, text in job.texts.items()
+            }
+        )
+
+    return mutation
+
+
+def _clock(at: int) -> str:
+    return f"{5 + at // 3_600_000:02}:{at // 60_000 % 60:02}:{at // 1000 % 60:02}"
+
+
+def _bytes(change: Callable[[str], bytes]) -> Mutation:
+    return lambda job: {name: change(text) for name, text in job.texts.items()}
+
+
+def _on_its_host(change: Callable[[int, str, str], str]) -> Mutation:
+    """A collector that names the host: of a job of one host it tells what is true."""
+
+    def mutation(job: Job) -> Files | None:
+        if len(job.hosts) != 1:
+            return None
+        return _lines(lambda at, line: change(at, line, job.hosts[0]))(job)
+
+    return mutation
+
+
+def _with_noise(job: Job) -> Files:
+    noisy = {}
+    for name, text in job.texts.items():
+        lines = []
+        for at, line in enumerate(text.split("\n")):
+            lines.append(line)
+            if at % 7 == 3 and not line.startswith((" ", "\t")):
+                lines.append(job.chance.choice(_NOISE))
+        noisy[name] = "\n".join(lines)
+    return encoded(noisy)
+
+
+def _noise_before(job: Job) -> Files:
+    noise = "\n".join(job.chance.choice(_NOISE) for _ in range(400))
+    return encoded({name: f"{noise}\n{text}" for name, text in job.texts.items()})
+
+
+def _noise_behind(job: Job) -> Files:
+    noise = "\n".join(job.chance.choice(_NOISE) for _ in range(400))
+    return encoded({name: text.rstrip("\n") + f"\n{noise}\n" for name, text in job.texts.items()})
+
+
+def _other_hosts(job: Job) -> Files | None:
+    if not job.hosts:
+        return None
+    names = {host: f"gpunode{40 + at}" for at, host in enumerate(job.hosts)}
+    by_length = sorted(names, key=len, reverse=True)
+    known = re.compile(r"(?<![\w.-])(?:" + "|".join(map(re.escape, by_length)) + r")(?![\w-])")
+    return encoded({name: known.sub(lambda match: names[match[0]], text) for name, text in job.texts.items()})
+
+
+def _other_processes(job: Job) -> Files:
+    def later(match: re.Match[str]) -> str:
+        return f"{match[1]}:{int(match[2]) + 100_000}:{int(match[3]) + 100_000} ["
+
+    return encoded({name: _NCCL_PIDS.sub(later, text) for name, text in job.texts.items()})
+
+
+def _other_addresses(job: Job) -> Files:
+    other = lambda match: hex(int(match[0], 16) ^ 0x5A5A)  # noqa: E731 - as short as its use
+    return encoded({name: _HEX.sub(other, text) for name, text in job.texts.items()})
+
+
+def _other_file(job: Job) -> Files | None:
+    [text, *others] = job.texts.values()
+    return None if others else encoded({"x/0-output.txt": text})
+
+
+def _merged(label: Callable[[int], str]) -> Mutation:
+    """The files of ranks as a launcher prints them into one, each a few lines at a time."""
+
+    def mutation(job: Job) -> Files | None:
+        ranks = {name: _RANK_IN_NAME.search(name) for name in job.texts}
+        if len(ranks) < 2 or not all(ranks.values()):
+            return None
+        left = {
+            int(rank[1]): text.split("\n")
+            for rank, text in zip(ranks.values(), job.texts.values(), strict=True)
+            if rank
+        }
+        lengths = {rank: len(lines) for rank, lines in left.items()}
+        merged: list[str] = []
+        while left:
+            behind = max(left, key=lambda rank: len(left[rank]) / lengths[rank] + job.chance.random() * 0.02)
+            count = job.chance.randint(1, 6)
+            merged += (label(behind) + line for line in left[behind][:count])
+            left[behind] = left[behind][count:]
+            left = {rank: lines for rank, lines in left.items() if lines}
+        return encoded({"all.log": "\n".join(merged) + "\n"})
+
+    return mutation
+
+
+HARMLESS: Mapping[str, Mutation] = {
+    "CRLF": _bytes(lambda text: text.replace("\n", "\r\n").encode("utf-8", "surrogateescape")),
+    "UTF-16": _bytes(lambda text: text.encode("utf-16", "replace")),
+    "a byte order mark": _bytes(lambda text: b"\xef\xbb\xbf" + text.encode("utf-8", "surrogateescape")),
+    "no last line feed": _bytes(lambda text: text.rstrip("\n").encode("utf-8", "surrogateescape")),
+    "colours": _lines(lambda _, line: f"\x1b[33m{line}\x1b[0m"),
+    "blanks at ends": _lines(lambda _, line: f"{line}  "),
+    "Kubernetes (CRI)": _lines(lambda at, line: f"2026-11-30T{_clock(at)}.{at % 1000:03}Z stderr F {line}"),
+    "Docker (JSON)": _lines(
+        lambda at, line: json.dumps(
+            {"log": f"{line}\n", "stream": "stderr", "time": f"2026-11-30T{_clock(at)}.{at % 1000:03}Z"}
+        )
+    ),
+    "Docker Compose": _lines(lambda _, line: f"worker-0  | {line}"),
+    "kubectl --prefix": _lines(lambda _, line: f"[pod/train-worker-0/pytorch] {line}"),
+    "GitHub": _lines(lambda at, line: f"2026-11-30T{_clock(at)}.{at % 1000:03}0000Z {line}"),
+    "journald": _on_its_host(lambda at, line, host: f"Nov 30 {_clock(1000 * at)} {host} trainer[4312]: {line}"),
+    "pdsh": _on_its_host(lambda _, line, host: f"{host}: {line}"),
+    "a date and a tab": _lines(lambda at, line: f"2026-11-30 {_clock(at)}.{at % 1000:03}\t{line}"),
+    "a date in brackets": _lines(lambda at, line: f"[2026-11-30 {_clock(at)}] {line}"),
+    "a launcher's logger": _lines(lambda at, line: f"2026-11-30 {_clock(at)},{at % 1000:03} INFO launcher: {line}"),
+    "a quote": _lines(lambda _, line: f"> {line}"),
+    "cat -n": _lines(lambda at, line: f"{at + 1:6}\t{line}"),
+    "grep -n": _lines(lambda at, line: f"{at + 1}:{line}"),
+    "grep of files": _lines(lambda _, line: f"logs/trainer.log:{line}"),
+    "noise between": _with_noise,
+    "noise before": _noise_before,
+    "noise behind": _noise_behind,
+    "empty lines between": _lines(lambda _, line: f"{line}\n"),
+    "other host names": _other_hosts,
+    "other process numbers": _other_processes,
+    "other addresses": _other_addresses,
+    "another file name": _other_file,
+    "srun --label": _merged(lambda rank: f"{rank}: "),
+    "mpirun --tag-output": _merged(lambda rank: f"[1,{rank}]<stdout>:"),
+    "torchrun --tee": _merged(lambda rank: f"[rank{rank}]:"),
+}
+
+
+def _mangled(change: Callable[[bytearray, random.Random], bytes]) -> Mutation:
+    def mutation(job: Job) -> Files:
+        return {name: change(bytearray(text), job.chance) for name, text in encoded(job.texts).items()}
+
+    return mutation
+
+
+def _cut(data: bytearray, chance: random.Random) -> bytes:
+    start, end = sorted(chance.randint(0, len(data)) for _ in range(2))
+    return bytes(data[:start] + data[end:])
+
+
+def _spliced(data: bytearray, chance: random.Random) -> bytes:
+    places = sorted(chance.randint(0, len(data)) for _ in range(3))
+    return bytes(data[: places[0]] + data[places[1] : places[2]] + data[places[0] : places[1]] + data[places[2] :])
+
+
+def _flipped(data: bytearray, chance: random.Random) -> bytes:
+    for _ in range(len(data) // 50 + 1):
+        if data:
+            data[chance.randrange(len(data))] = chance.randrange(256)
+    return bytes(data)
+
+
+def _shuffled(data: bytearray, chance: random.Random) -> bytes:
+    lines = bytes(data).split(b"\n")
+    chance.shuffle(lines)
+    return b"\n".join(lines)
+
+
+def _repeated(data: bytearray, chance: random.Random) -> bytes:
+    return b"\n".join(line for line in bytes(data).split(b"\n") for _ in range(chance.choice((1, 1, 2, 30))))
+
+
+def _torn(data: bytearray, chance: random.Random) -> bytes:
+    return b"".join(line + chance.choice((b"\n", b"\n", b"", b"\r", b"\0")) for line in bytes(data).split(b"\n"))
+
+
+def _re_encoded(data: bytearray, chance: random.Random) -> bytes:
+    text = bytes(data).decode("utf-8", "replace")
+    return text.encode(chance.choice(("latin-1", "utf-16-be", "utf-32", "cp037", "utf-7")), "replace")
+
+
+DESTRUCTIVE: Mapping[str, Mutation] = {
+    "cut": _mangled(_cut),
+    "spliced": _mangled(_spliced),
+    "bytes changed": _mangled(_flipped),
+    "lines in another order": _mangled(_shuffled),
+    "lines repeated": _mangled(_repeated),
+    "lines torn and joined": _mangled(_torn),
+    "re-encoded": _mangled(_re_encoded),
+}

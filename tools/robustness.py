@@ -1,0 +1,171 @@
+"""Scans changed logs of all cases and writes reports/robustness.md.
+
+python tools/robustness.py     measure and write
+
+Harmless changes (tests/mutations.py) should leave every verdict as it was; after the others a scan should end with a
+verdict or an error that says what is wrong, in a time that grows as the log does.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+_ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(_ROOT / "tests"))
+
+from cases import ALL, Case  # noqa: E402 - of the tests
+from mutations import DESTRUCTIVE, HARMLESS, Files, Job, encoded  # noqa: E402
+
+from nccl_logscan.diagnosis.verdict import ScanResult  # noqa: E402
+from nccl_logscan.errors import InputError  # noqa: E402
+from nccl_logscan.pipeline import scan  # noqa: E402
+
+_REPORT = _ROOT / "reports" / "robustness.md"
+_TIMES = 3
+"""How often each case is mangled in each way."""
+_ENOUGH = 50_000
+"""Bytes of a log from which on its time says something of the bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A verdict that a harmless change changed. `allowed`: the case's label allows both."""
+
+    case: str
+    before: str
+    after: str
+    allowed: bool
+
+
+@dataclass(slots=True)
+class Mangled:
+    """What became of logs that were mangled in one way; `slowest` in seconds a megabyte."""
+
+    logs: int = 0
+    errors: int = 0
+    defects: int = 0
+    slowest: float = 0.0
+
+
+def main() -> int:
+    """Measure and write."""
+    cases = [case for case in ALL if case.texts() and "storm" not in case.name]
+    harmless = {name: (0, []) for name in HARMLESS}
+    mangled = {name: Mangled() for name in DESTRUCTIVE}
+    for case in cases:
+        before = _scanned(case, encoded(case.texts()))
+        assert before is not None
+        for name in HARMLESS:
+            files = HARMLESS[name](Job(case.texts(), before.job.hosts, _chance(name, case)))
+            if files is not None:
+                logs, changed = harmless[name]
+                harmless[name] = logs + 1, [*changed, *_changed(case, before, _scanned(case, files))]
+        for name in DESTRUCTIVE:
+            for time_ in range(_TIMES):
+                _mangle(case, DESTRUCTIVE[name](Job(case.texts(), (), _chance(f"{name} {time_}", case))), mangled[name])
+    _REPORT.write_text(_page(len(cases), harmless, mangled), "utf-8")
+    print(f"{_REPORT.relative_to(_ROOT)} is written")
+    return int(any(one.defects for one in mangled.values()))
+
+
+def _chance(name: str, case: Case) -> random.Random:
+    return random.Random(f"{name} {case.name}")  # noqa: S311 - the same every time
+
+
+def _scanned(case: Case, files: Files) -> ScanResult | None:
+    """Return what is said of changed logs in the place of a case's own; None if there is nothing to judge in them."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch) / "job"
+        for name, data in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(data)
+        for path in case.inputs:
+            place = path.relative_to(case.folder)
+            if str(place) not in case.texts():
+                (folder / place).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(path, folder / place)
+        try:
+            return scan([str(folder)])
+        except InputError:
+            return None
+
+
+def _changed(case: Case, before: ScanResult, after: ScanResult | None) -> Iterator[Changed]:
+    was, told = _verdict(before), "nothing to judge" if after is None else _verdict(after)
+    if was != told:
+        categories = {before.diagnosis.category, *([] if after is None else [after.diagnosis.category])}
+        yield Changed(case.name, was, told, after is not None and categories <= case.acceptable)
+
+
+def _verdict(result: ScanResult) -> str:
+    diagnosis = result.diagnosis
+    rank = "" if diagnosis.culprit.rank is None else f", rank {diagnosis.culprit.rank}"
+    return f"{diagnosis.finding.rule.id if diagnosis.finding else diagnosis.category.value}{rank}"
+
+
+def _mangle(case: Case, files: Files, told: Mangled) -> None:
+    size = sum(map(len, files.values()))
+    started = time.process_time()
+    told.logs += 1
+    try:
+        told.errors += _scanned(case, files) is None
+    except Exception as defect:  # noqa: BLE001 - what this looks for
+        told.defects += 1
+        print(f"{case.name}: {type(defect).__name__}: {defect}", file=sys.stderr)
+    if size >= _ENOUGH:
+        told.slowest = max(told.slowest, (time.process_time() - started) / size * 1e6)
+
+
+def _page(cases: int, harmless: Mapping[str, tuple[int, list[Changed]]], mangled: Mapping[str, Mangled]) -> str:
+    logs = sum(count for count, _ in harmless.values())
+    changed = sum(len(those) for _, those in harmless.values())
+    rows = [f"| {name} | {count} | {len(those)} |" for name, (count, those) in harmless.items()]
+    listed = [
+        f"| {name} | {one.case} | {one.before} | {one.after} | {'yes' if one.allowed else ''} |"
+        for name, (_, those) in harmless.items()
+        for one in those
+    ]
+    broken = [
+        f"| {name} | {one.logs:,} | {one.errors:,} | {one.defects} | {one.slowest:.1f} |"
+        for name, one in mangled.items()
+    ]
+    lines = [
+        "# Changed logs",
+        "",
+        f"By `python tools/robustness.py`, of {cases} cases; the changes are in `tests/mutations.py`.",
+        "",
+        "## Harmless changes",
+        "",
+        f"**{changed} of {logs:,} logs ({changed / logs:.2%}) have another verdict** (category, rule or rank).",
+        "",
+        "| change | logs | other verdicts |",
+        "|---|---|---|",
+        *rows,
+        "",
+        "Those with another verdict; in the last column: the label allows both.",
+        "",
+        "| change | case | before | after | both right |",
+        "|---|---|---|---|---|",
+        *listed,
+        "",
+        "## Mangled logs",
+        "",
+        "Nothing to judge: the error that says so. s/MB: processor time of the slowest log of 50 kB or more.",
+        "",
+        "| change | logs | nothing to judge | defects | s/MB |",
+        "|---|---|---|---|---|",
+        *broken,
+        "",
+    ]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
