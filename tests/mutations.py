@@ -7,6 +7,9 @@ import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+
+from cases import Case
 
 Texts = Mapping[str, str]
 Files = Mapping[str, bytes]
@@ -35,6 +38,19 @@ class Job:
 
 Mutation = Callable[[Job], Files | None]
 """Returns the changed logs; None where the change cannot be made of this job, or would not be harmless."""
+
+
+def job_of(case: Case, hosts: Sequence[str], seed: str) -> Job:
+    return Job(case.texts(), hosts, random.Random(f"{seed} {case.name}"))  # noqa: S311 - the same every time
+
+
+def lay_out(case: Case, files: Files, folder: Path) -> None:
+    """Write changed logs, and beside them what else the case has, into a folder."""
+    others = {str(path.relative_to(case.folder)): path for path in case.inputs}
+    kept = {name: path.read_bytes() for name, path in others.items() if name not in case.texts()}
+    for name, data in {**kept, **files}.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
 
 
 def encoded(texts: Texts) -> dict[str, bytes]:

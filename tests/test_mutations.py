@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import random
-import shutil
 from contextlib import suppress
 
 import pytest
 from cases import ALL
-from mutations import DESTRUCTIVE, HARMLESS, Job, encoded
+from mutations import DESTRUCTIVE, HARMLESS, encoded, job_of, lay_out
 
 from nccl_logscan.errors import InputError
 from nccl_logscan.pipeline import scan
@@ -18,18 +16,8 @@ SAMPLE = [case for case in ALL if case.texts() and "storm" not in case.name][::4
 
 def verdict_of(case, files, folder):
     """What a scan of changed logs in the place of a case's own says."""
-    for name, data in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(data)
-    for path in case.inputs:
-        if str(path.relative_to(case.folder)) not in case.texts():
-            (folder / path.relative_to(case.folder)).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(path, folder / path.relative_to(case.folder))
+    lay_out(case, files, folder)
     return scan([str(folder)])
-
-
-def job_of(case, hosts, name):
-    return Job(case.texts(), hosts, random.Random(f"{name} {case.name}"))  # noqa: S311 - the same every time
 
 
 @pytest.mark.parametrize("name", HARMLESS)

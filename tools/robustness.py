@@ -8,8 +8,6 @@ verdict or an error that says what is wrong, in a time that grows as the log doe
 
 from __future__ import annotations
 
-import random
-import shutil
 import sys
 import tempfile
 import time
@@ -21,7 +19,7 @@ _ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(_ROOT / "tests"))
 
 from cases import ALL, Case  # noqa: E402 - of the tests
-from mutations import DESTRUCTIVE, HARMLESS, Files, Job, encoded  # noqa: E402
+from mutations import DESTRUCTIVE, HARMLESS, Files, encoded, job_of, lay_out  # noqa: E402
 
 from nccl_logscan.diagnosis.verdict import ScanResult  # noqa: E402
 from nccl_logscan.errors import InputError  # noqa: E402
@@ -63,34 +61,23 @@ def main() -> int:
         before = _scanned(case, encoded(case.texts()))
         assert before is not None
         for name in HARMLESS:
-            files = HARMLESS[name](Job(case.texts(), before.job.hosts, _chance(name, case)))
+            files = HARMLESS[name](job_of(case, before.job.hosts, name))
             if files is not None:
                 logs, changed = harmless[name]
                 harmless[name] = logs + 1, [*changed, *_changed(case, before, _scanned(case, files))]
         for name in DESTRUCTIVE:
             for time_ in range(_TIMES):
-                _mangle(case, DESTRUCTIVE[name](Job(case.texts(), (), _chance(f"{name} {time_}", case))), mangled[name])
+                _mangle(case, DESTRUCTIVE[name](job_of(case, (), f"{name} {time_}")), mangled[name])
     _REPORT.write_text(_page(len(cases), harmless, mangled), "utf-8")
     print(f"{_REPORT.relative_to(_ROOT)} is written")
     return int(any(one.defects for one in mangled.values()))
-
-
-def _chance(name: str, case: Case) -> random.Random:
-    return random.Random(f"{name} {case.name}")  # noqa: S311 - the same every time
 
 
 def _scanned(case: Case, files: Files) -> ScanResult | None:
     """Return what is said of changed logs in the place of a case's own; None if there is nothing to judge in them."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "job"
-        for name, data in files.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_bytes(data)
-        for path in case.inputs:
-            place = path.relative_to(case.folder)
-            if str(place) not in case.texts():
-                (folder / place).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(path, folder / place)
+        lay_out(case, files, folder)
         try:
             return scan([str(folder)])
         except InputError:
