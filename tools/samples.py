@@ -7,6 +7,7 @@ python tools/samples.py --check   say whether the pages are fresh and the pictur
 from __future__ import annotations
 
 import argparse
+import contextlib
 import shutil
 import subprocess
 import sys
@@ -57,10 +58,11 @@ def _is_fresh(page: Path, log: str) -> bool:
 
 def _page(log: str) -> str:
     """Return the page of a log, which it names from the root of the checkout."""
-    view = build_view(scan([str(_ROOT / log)]))
+    with contextlib.chdir(_ROOT):  # named from elsewhere, a long path would be shortened, and the page be another
+        view = build_view(scan([log]))
     # Any change of any rule changes the digest; only one that shows in these pages should make them stale.
     view["tool"]["rules_digest"] = "of-the-sample"
-    return render_html(view).replace(f"{_ROOT}/", "")
+    return render_html(view)
 
 
 def _take_picture(page: Path, height: int) -> None:

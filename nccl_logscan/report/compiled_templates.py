@@ -2,7 +2,7 @@
 
 from nccl_logscan.report.page import Macro, environment, escape, loop_context, markup_join, missing, nothing
 
-DIGEST = "da68d042c014344e8e88402264fe9281505df9b6e7a325514271cb72548ac158"
+DIGEST = "f561a8cae392adec6dd03471f028f2c5659b3e76da7aec47fff7648e978dc33c"
 SCRIPT_DIGEST = 'sha256-Fbn8yqxoDXdGOeCCKLgWJGwLv+SrpyMEh81sl3n5mYo='
 
 
@@ -19,7 +19,7 @@ def _activity_html(context, missing=missing, environment=environment):
     t_2 = environment.filters['moment']
     t_3 = environment.filters['number']
     t_4 = environment.filters['ranks']
-    t_5 = environment.filters['short']
+    t_5 = environment.filters['short_path']
     t_6 = environment.tests['none']
     pass
     def macro(l_1_at):
@@ -627,6 +627,7 @@ def _job_html(context, missing=missing, environment=environment):
     t_7 = environment.filters['rejectattr']
     t_8 = environment.filters['selectattr']
     t_9 = environment.filters['short']
+    t_10 = environment.filters['short_path']
     pass
     included_template = environment.get_template('parts.html.j2', 'job.html.j2')._get_default_module(context)
     l_0_fact = getattr(included_template, 'fact', missing)
@@ -657,7 +658,7 @@ def _job_html(context, missing=missing, environment=environment):
     yield escape(environment.finalize(context.call((undefined(name='fact') if l_0_fact is missing else l_0_fact), 'Ranks that never spoke', (t_6(environment.getattr((undefined(name='job') if l_0_job is missing else l_0_job), 'ranks_silent')) if environment.getattr((undefined(name='job') if l_0_job is missing else l_0_job), 'ranks_silent') else None))))
     yield '\n</dl>\n'
     def macro(l_1_difference):
-        t_10 = []
+        t_11 = []
         if l_1_difference is missing:
             l_1_difference = undefined("parameter 'difference' was not provided", name='difference')
         pass
@@ -665,20 +666,20 @@ def _job_html(context, missing=missing, environment=environment):
         for l_2_value, l_2_loop in loop_context(environment.getitem(l_1_difference, 'values'), undefined):
             _loop_vars = {}
             pass
-            t_10.append(
+            t_11.append(
                 '<tr',
             )
             if (not environment.getattr(l_1_difference, 'harmless')):
                 pass
-                t_10.append(
+                t_11.append(
                     ' class="differs"',
                 )
-            t_10.append(
+            t_11.append(
                 '>',
             )
             if environment.getattr(l_2_loop, 'first'):
                 pass
-                t_10.extend((
+                t_11.extend((
                     '<th scope="rowgroup" rowspan="',
                     escape(environment.finalize(t_2(environment.getitem(l_1_difference, 'values')))),
                     '">',
@@ -689,15 +690,15 @@ def _job_html(context, missing=missing, environment=environment):
                 ))
                 if environment.getattr(l_1_difference, 'why'):
                     pass
-                    t_10.extend((
+                    t_11.extend((
                         '<span class="why">',
                         escape(environment.finalize(environment.getattr(l_1_difference, 'why'))),
                         '</span>',
                     ))
-                t_10.append(
+                t_11.append(
                     '</th>',
                 )
-            t_10.extend((
+            t_11.extend((
                 '<td><code>',
                 escape(environment.finalize(t_9(environment.getattr(l_2_value, 'value'), 200))),
                 '</code></td><td>',
@@ -705,16 +706,16 @@ def _job_html(context, missing=missing, environment=environment):
             ))
             if (environment.getattr(l_2_value, 'who_count') > 8):
                 pass
-                t_10.extend((
+                t_11.extend((
                     ' … (',
                     escape(environment.finalize(t_5(environment.getattr(l_2_value, 'who_count')))),
                     ' in all)',
                 ))
-            t_10.append(
+            t_11.append(
                 '</td></tr>\n',
             )
         l_2_loop = l_2_value = missing
-        return concat(t_10)
+        return concat(t_11)
     context.exported_vars.add('apart')
     context.vars['apart'] = l_0_apart = Macro(environment, macro, 'apart', ('difference',), False, False, False, context.eval_ctx.autoescape)
     l_0_differing = t_3(context.eval_ctx, t_7(context, environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'config'), 'differs_between_hosts'), 'harmless'))
@@ -799,7 +800,7 @@ def _job_html(context, missing=missing, environment=environment):
                 yield '</th><td><code>'
                 yield escape(environment.finalize(t_9(environment.getattr(l_1_setting, 'value'), 200)))
                 yield '</code></td><td>'
-                yield escape(environment.finalize(t_9(environment.getattr(l_1_setting, 'origin'), 80)))
+                yield escape(environment.finalize(t_10(environment.getattr(l_1_setting, 'origin'), 80)))
                 yield ' '
                 yield escape(environment.finalize(context.call((undefined(name='place') if l_0_place is missing else l_0_place), l_1_setting, _loop_vars=_loop_vars)))
                 yield '</td></tr>\n'
@@ -1646,6 +1647,7 @@ def _record_html(context, missing=missing, environment=environment):
     t_11 = environment.filters['round']
     t_12 = environment.filters['selectattr']
     t_13 = environment.filters['short']
+    t_14 = environment.filters['short_path']
     pass
     included_template = environment.get_template('parts.html.j2', 'record.html.j2')._get_default_module(context)
     l_0_fact = getattr(included_template, 'fact', missing)
@@ -1657,13 +1659,13 @@ def _record_html(context, missing=missing, environment=environment):
     context.vars.update({'fact': l_0_fact, 'place': l_0_place})
     context.exported_vars.difference_update(('fact', 'place'))
     def macro(l_1_findings, l_1_caption):
-        t_14 = []
+        t_15 = []
         if l_1_findings is missing:
             l_1_findings = undefined("parameter 'findings' was not provided", name='findings')
         if l_1_caption is missing:
             l_1_caption = undefined("parameter 'caption' was not provided", name='caption')
         pass
-        t_14.extend((
+        t_15.extend((
             '<div class="scroll" tabindex="0" role="region" aria-label="',
             escape(environment.finalize(l_1_caption)),
             '">\n<table>\n<caption>',
@@ -1673,7 +1675,7 @@ def _record_html(context, missing=missing, environment=environment):
         for l_2_finding in l_1_findings:
             _loop_vars = {}
             pass
-            t_14.extend((
+            t_15.extend((
                 '<tr><td><p>',
                 escape(environment.finalize(environment.getattr(l_2_finding, 'title'))),
                 '</p><p class="quiet"><code>',
@@ -1693,10 +1695,10 @@ def _record_html(context, missing=missing, environment=environment):
                 '</td></tr>\n',
             ))
         l_2_finding = missing
-        t_14.append(
+        t_15.append(
             '</tbody>\n</table>\n</div>\n',
         )
-        return concat(t_14)
+        return concat(t_15)
     context.exported_vars.add('findings_table')
     context.vars['findings_table'] = l_0_findings_table = Macro(environment, macro, 'findings_table', ('findings', 'caption'), False, False, False, context.eval_ctx.autoescape)
     l_0_benign = t_6(context.eval_ctx, t_12(context, environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'findings'), 'role', 'in', ['benign', 'context']))
@@ -1792,7 +1794,7 @@ def _record_html(context, missing=missing, environment=environment):
             _loop_vars = {}
             pass
             yield '<tr><td><code>'
-            yield escape(environment.finalize(t_13(environment.getattr(l_1_input, 'name'), 200)))
+            yield escape(environment.finalize(t_14(environment.getattr(l_1_input, 'name'), 200)))
             yield '</code></td><td>'
             yield escape(environment.finalize(environment.getattr(l_1_input, 'kind')))
             yield '</td><td class="count">'
@@ -1946,6 +1948,7 @@ def _report_html(context, missing=missing, environment=environment):
     t_3 = environment.filters['number']
     t_4 = environment.filters['rejectattr']
     t_5 = environment.filters['short']
+    t_6 = environment.filters['short_path']
     pass
     included_template = environment.get_template('parts.html.j2', 'report.html.j2')._get_default_module(context)
     l_0_place = getattr(included_template, 'place', missing)
@@ -1971,7 +1974,7 @@ def _report_html(context, missing=missing, environment=environment):
         _loop_vars = {}
         pass
         yield '<span>'
-        yield escape(environment.finalize(t_5(environment.getattr(l_1_input, 'name'), 90)))
+        yield escape(environment.finalize(t_6(environment.getattr(l_1_input, 'name'), 90)))
         yield '</span>'
     l_1_input = missing
     if (t_1((undefined(name='logs') if l_0_logs is missing else l_0_logs)) > 3):
@@ -2172,7 +2175,7 @@ def _training_html(context, missing=missing, environment=environment):
     l_0_curves = resolve('curves')
     t_1 = environment.filters['length']
     t_2 = environment.filters['number']
-    t_3 = environment.filters['short']
+    t_3 = environment.filters['short_path']
     pass
     if (undefined(name='curves') if l_0_curves is missing else l_0_curves):
         pass

@@ -8,7 +8,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from nccl_logscan.expressions import deferred
-from nccl_logscan.report.visible import sentence, short, visible, visible_lines
+from nccl_logscan.report.visible import sentence, short, short_path, visible, visible_lines
 from nccl_logscan.report.wording import moment_said, ranks_said
 
 _LINK = deferred(r"https://[A-Za-z0-9][^\s\"'<>\\]*")
@@ -79,5 +79,6 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "ranks": ranks_said,
     "sentence": sentence,
     "short": short,
+    "short_path": short_path,
     "whole": _whole,
 }

@@ -41,6 +41,11 @@ def short(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
+def short_path(path: str, length: int) -> str:
+    """Return at most `length` characters of a path or place; its end names the file, so that the front goes first."""
+    return path if len(path) <= length else "…" + path[1 - length :]
+
+
 def harmless_to_runners(text: str) -> str:
     """Return lines that a CI runner reading our output does not obey."""
     return _RUNNER_COMMAND.sub(lambda match: f"{match[0][0]} {match[0][1]}", text)

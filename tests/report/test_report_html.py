@@ -4,6 +4,7 @@ import base64
 import dataclasses
 import hashlib
 import re
+import shutil
 from datetime import timedelta
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from nccl_logscan import scan
 from nccl_logscan.position import Instant
 from nccl_logscan.report import html as html_module
 from nccl_logscan.report.compiled_templates import SCRIPT
@@ -18,6 +20,7 @@ from nccl_logscan.report.html import render_html
 from nccl_logscan.report.picture import LANES, draw_timeline
 from nccl_logscan.report.view import build_view
 
+CASES = Path(__file__).resolve().parents[2] / "fixtures" / "cases"
 RESULTS = ["sample_result", "healthy_result", "unknown_result", "hostile_result"]
 VOID = {"meta", "link", "br", "img", "input", "hr", "base"}
 STYLE = (Path(html_module.__file__).parent / "templates" / "style.css").read_text("utf-8")
@@ -336,3 +339,13 @@ def test_every_text_is_readable_on_every_ground_in_both_schemes(scheme):
             for ink in ("ink", "quiet", "accent"):
                 assert contrast(palette[ink], palette[ground]) >= 4.5, (family, ink, ground)
         assert contrast(palette["ink"], palette["tint"]) >= 4.5, family
+
+
+def test_a_log_in_a_long_folder_is_named_by_its_end(tmp_path):
+    folder = tmp_path.joinpath(*("a-rather-long-folder" for _ in range(9)))
+    folder.mkdir(parents=True)
+    shutil.copy(CASES / "lab" / "m8-timeout-rank5" / "driver.log", folder)
+    page = render_html(build_view(scan([folder / "driver.log"])))
+    named = re.findall(r">([^<>]*a-rather-long-folder[^<>]*)<", page)
+    assert len([place for place in named if "…" in place]) > 40
+    assert [place for place in named if "driver.log" not in place] == []
