@@ -182,10 +182,10 @@ class Peeler:
         pieces = [piece for segment in _segments(rest) for piece in torn(segment, self._beliefs.hosts)]
         lines: list[LogLine] = []
         if rest.startswith(pieces[0]):
-            lines.append(LogLine(at, pieces.pop(0), *own))
+            lines.append(LogLine(at, pieces.pop(0).rstrip(), *own))
         for piece in pieces:
             inner, inner_said = self._strip(piece, own, at)
-            lines.append(LogLine(at, inner, *inner_said))
+            lines.append(LogLine(at, inner.rstrip(), *inner_said))
         return tuple(lines)
 
     def _strip(self, text: str, outer: _Said, at: Position) -> tuple[str, _Said]:
