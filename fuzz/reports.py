@@ -227,10 +227,10 @@ _NASTY = (
 
 
 def _seeds() -> Iterator[bytes]:
-    for number in range(len(_SEEN)):
+    for part in range(len(_TEMPLATES)):
         for at, text in enumerate(_NASTY):
-            place = (at * 37 + number * 101).to_bytes(2, "little")
-            yield bytes([number, at]) + place + text.encode() + b"\0" + (at * 3).to_bytes(2, "little") + b"node-17"
+            places = [(at * 37 + part * 101 + number * 53).to_bytes(2, "little") for number in range(4)]
+            yield bytes([part % len(_SEEN), part]) + b"\0".join(place + text.encode()[:90] for place in places)
 
 
 TARGETS = (

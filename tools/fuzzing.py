@@ -117,9 +117,9 @@ def _page(runs: Sequence[Run]) -> str:
     lines = [
         _HEADING,
         "",
-        "By `python tools/fuzzing.py`, with [atheris](https://github.com/google/atheris): libFuzzer changes inputs that are",
-        "made of the real logs, and keeps those that reach new branches. What must hold is asked after each input. Every",
-        "input that once showed a fault stays in `fuzz/found` and is tried by the tests. The runs are in",
+        "By `python tools/fuzzing.py`, with [atheris](https://github.com/google/atheris): libFuzzer changes inputs",
+        "made of the real logs, and keeps those that reach new branches. What must hold is asked after each input.",
+        "Every input that once showed a fault stays in `fuzz/found` and is tried by the tests. The runs are in",
         "`reports/fuzzing.jsonl`.",
         "",
         "| target | inputs | seconds | features | MB | showed a fault once | do now | what must hold |",
