@@ -111,7 +111,7 @@ def _logs() -> Iterator[str]:
             yield path.read_text("utf-8", "replace")
 
 
-def _parts() -> Iterator[bytes]:
+def parts_of_logs() -> Iterator[bytes]:
     """Some lines of each real log, from its middle and its end."""
     for text in _logs():
         lines = text.split("\n")
@@ -127,7 +127,7 @@ def _forms() -> list[dict[str, Any]]:
 def _prefixed() -> Iterator[bytes]:
     for form in _forms():
         yield b"\xff" + "\n".join([str(form["line"]), *map(str, form.get("after", ()))]).encode()
-    for part in _parts():
+    for part in parts_of_logs():
         yield b"\x00" + part
 
 
@@ -139,7 +139,7 @@ def _prefix_words() -> Iterable[str]:
 
 
 def _encoded() -> Iterator[bytes]:
-    for part in islice(_parts(), 40):
+    for part in islice(parts_of_logs(), 40):
         text = part.decode()
         yield from (part, text.encode("utf-16"), text.encode("utf-16-be"), text.replace("\n", "\r\n").encode())
 
@@ -169,7 +169,7 @@ TARGETS = (
     Target(
         "events",
         _tell,
-        _parts,
+        parts_of_logs,
         "what lines say is of a known type, its numbers fit 64 bits, and its texts can be written as UTF-8",
         longest=768,
         words=_event_words,

@@ -76,6 +76,7 @@ def fault(name, monkeypatch):
         "configs": (files, "read_text", lambda name, data: _read_text(name, b"#\n" * 50 + data)),
         "html": (compiled_templates, "escape", Markup),
         "sarif": (sarif_parts, "quote", unquoted),
+        "scans": (scans, "text_of", lambda _: "node1:1:2 [0] NCCL WARN Call to ibv_reg_mr failed"),
         "forms": (text, "visible", str),
     }
     monkeypatch.setattr(*broken[name])
