@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from markupsafe import Markup
 
-from fuzz import files, lines
+from fuzz import files, lines, scans
 from fuzz.targets import TARGETS
 from nccl_logscan.lines import Peeler
 from nccl_logscan.recorder import DumpError
