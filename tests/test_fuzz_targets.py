@@ -76,13 +76,13 @@ def fault(name, monkeypatch):
         "configs": (files, "read_text", lambda name, data: _read_text(name, b"#\n" * 50 + data)),
         "html": (compiled_templates, "escape", Markup),
         "sarif": (sarif_parts, "quote", unquoted),
-        "scans": (scans, "text_of", lambda _: "node1:1:2 [0] NCCL WARN Call to ibv_reg_mr failed"),
+        "scans": (scans, "scan_text", lambda log, *more: _scan_text("\n" * 900 + log, *more)),
         "forms": (text, "visible", str),
     }
     monkeypatch.setattr(*broken[name])
 
 
-_read_text, _cut = files.read_text, lines.cut_lines
+_read_text, _cut, _scan_text = files.read_text, lines.cut_lines, scans.scan_text
 
 
 @pytest.mark.usefixtures("fault")
