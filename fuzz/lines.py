@@ -20,15 +20,16 @@ from nccl_logscan.sources.text import cut_lines
 
 _LIMITS = Limits(line_bytes=64)
 _LARGEST = 1 << 63
-_BLOCKS = (1, 3, 17, 1 << 20)
+_BLOCKS = (1, 2, 3, 7, 17, 31)
 
 
 def _cut(data: bytes) -> None:
     """How a log is cut into lines does not hang on the blocks it comes in, and loses no line."""
-    told = [list(cut_lines("log", _blocks(data, size), _LIMITS)) for size in _BLOCKS[data[:1] < b"\x20" :][:2]]
-    assert told[0] == told[1], "the blocks change the lines"
+    size, log = _BLOCKS[data[0] % len(_BLOCKS)] if data else 1, data[1:]
+    lines = list(cut_lines("log", [log], _LIMITS))
+    assert list(cut_lines("log", _blocks(log, size), _LIMITS)) == lines, "the blocks change the lines"
     offset = -1
-    for at, line in enumerate(told[0], 1):
+    for at, line in enumerate(lines, 1):
         assert line.at.line == at, line
         assert line.at.offset > offset, line
         assert "\n" not in line.text
@@ -140,8 +141,9 @@ def _prefix_words() -> Iterable[str]:
 
 def _encoded() -> Iterator[bytes]:
     for part in islice(parts_of_logs(), 40):
-        text = part.decode()
-        yield from (part, text.encode("utf-16"), text.encode("utf-16-be"), text.replace("\n", "\r\n").encode())
+        text = part.decode()[:80]
+        forms = (text.encode(), text.encode("utf-16"), text.encode("utf-16-be"), text.replace(" ", "\r\n").encode())
+        yield from (bytes([number]) + form for number, form in enumerate(forms))
 
 
 def _event_words() -> Iterator[str]:
@@ -156,7 +158,7 @@ TARGETS = (
         _cut,
         _encoded,
         "bytes are cut into the same lines however they arrive; no line is lost; each can be written as UTF-8",
-        longest=256,
+        longest=160,
     ),
     Target(
         "prefixes",
@@ -171,7 +173,7 @@ TARGETS = (
         _tell,
         parts_of_logs,
         "what lines say is of a known type, its numbers fit 64 bits, and its texts can be written as UTF-8",
-        longest=768,
+        longest=512,
         words=_event_words,
     ),
 )

@@ -28,7 +28,7 @@ _KEPT_WHOLE = frozenset({"activity", "training", "links", "machines"})
 _TEMPLATES = (
     "verdict", "evidence", "ranks", "activity", "course", "training", "machines", "remedy", "settings", "job", "record",
 )  # fmt: skip
-_WHOLE_PAGES = 64  # one input in so many renders the whole page
+_WHOLE_PAGE = 0xD7  # the part that stands for the whole page, which takes ten times as long
 _TAG = re.compile(r"<(/?[a-zA-Z!?][^\s>/]*)((?:[^>\"']|\"[^\"]*\"|'[^']*')*)>")
 _ATTRIBUTE = re.compile(r"([^\s=\"'/]+)(?:=(\"[^\"]*\"|'[^']*'|[^\s\"']+))?")
 _ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
@@ -110,7 +110,7 @@ def _poisoned(data: bytes) -> tuple[int, dict[str, Any], list[str]]:
 def _html(data: bytes) -> None:
     """A page has the elements and attributes of the templates and no others, and nothing in it acts."""
     part, view, _ = _poisoned(data)
-    page = render_html(view) if part % _WHOLE_PAGES == 0 else _part_of(view, _TEMPLATES[part % len(_TEMPLATES)])
+    page = render_html(view) if part == _WHOLE_PAGE else _part_of(view, _TEMPLATES[part % len(_TEMPLATES)])
     page.encode()
     assert not (found := _ACTING.search(page)), found
     elements, attributes = _grammar()
@@ -119,7 +119,7 @@ def _html(data: bytes) -> None:
         for attribute, value in _ATTRIBUTE.findall(written):
             assert attribute in attributes, (name, attribute)
             assert attribute not in {"href", "src"} or value.strip("\"'").startswith(("#", "https://", "data:")), value
-    assert page.count(SCRIPT_DIGEST) == (part % _WHOLE_PAGES == 0)
+    assert page.count(SCRIPT_DIGEST) == (part == _WHOLE_PAGE)
 
 
 def _part_of(view: dict[str, Any], template: str) -> str:
@@ -227,7 +227,7 @@ _NASTY = (
 
 
 def _seeds() -> Iterator[bytes]:
-    for part in range(len(_TEMPLATES)):
+    for part in (*range(len(_TEMPLATES)), _WHOLE_PAGE):
         for at, text in enumerate(_NASTY):
             places = [(at * 37 + part * 101 + number * 53).to_bytes(2, "little") for number in range(4)]
             yield bytes([part % len(_SEEN), part]) + b"\0".join(place + text.encode()[:90] for place in places)
@@ -239,7 +239,7 @@ TARGETS = (
         _html,
         _seeds,
         "the page has the templates' elements and attributes alone, its links lead to itself or to https, no character "
-        "acts; each input draws one of the page's eleven parts, one in 64 the whole page",
+        "acts; each input draws one of the page's eleven parts, one in 256 the whole page",
         longest=400,
         words=lambda: _NASTY,
     ),
