@@ -239,7 +239,7 @@ TARGETS = (
         _html,
         _seeds,
         "the page has the templates' elements and attributes alone, its links lead to itself or to https, no character "
-        "acts; each input draws one of the page's eleven parts, one in 256 the whole page",
+        "acts; each input draws one of the page's eleven parts, some the whole page",
         longest=400,
         words=lambda: _NASTY,
     ),
