@@ -211,7 +211,7 @@ class Peeler:
             when = self._instant(stamp, stamp.when, origin, at)
         if "x across cluster]" in text and (match := _REPEATED.search(text)):
             # Ray prints the first line by itself; a line marked so stands for N more of its kind.
-            text, repeated = text[: match.start()].rstrip(), int(match[1])
+            text, repeated = text[: match.start()].rstrip(), max(1, int(match[1]))
         return text, _Said(origin, when, level, repeated, names)
 
     def _next(self, text: str) -> Peeled | None:
