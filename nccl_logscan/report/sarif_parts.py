@@ -67,7 +67,8 @@ def artifact_location(name: str) -> dict[str, str]:
     path = "stdin" if name == "-" else name
     written = quote(path.encode("utf-8", "surrogateescape"), safe="/")
     if PurePosixPath(path).is_absolute():
-        return {"uri": f"file://{written}"}
+        # Of several slashes at its beginning a reader would make the name of a host.
+        return {"uri": f"file:///{written.lstrip('/')}"}
     return {"uri": written.removeprefix("./"), "uriBaseId": "%SRCROOT%"}
 
 
