@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+INT64_MAX = (1 << 63) - 1
+"""The largest number that a column of a table holds."""
+
 
 def whole(text: str | None, digits: int = 9) -> int | None:
     """Return a decimal number of at most so many digits; None for any other text, or none."""

@@ -22,6 +22,8 @@ MAX_DEPTH = 16
 Path = tuple[str | int, ...]
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+# What libyaml counts lines by.
+_LINE_BREAK = deferred("\r\n|[\n\r\x85\u2028\u2029]")
 _CONSTANTS = {"true": True, "false": False, "null": None, "": None, "~": None}
 _INTEGER = deferred(r"[-+]?(?:0|[1-9][0-9]{0,17})")
 _DECIMAL = deferred(r"[-+]?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]+(?:[eE][-+]?[0-9]{1,3})?|[eE][-+]?[0-9]{1,3})")
@@ -109,7 +111,7 @@ def dotted(path: Path) -> str:
 
 def locate(file: str, text: str) -> Located | Problem:
     """Return the data of a YAML text and where each part stands, or the first reason why there is none."""
-    lines = tuple(text.split("\n"))
+    lines = tuple(_LINE_BREAK.split(text))
     if len(text) > MAX_CHARACTERS:
         return Problem(file, 1, 1, f"is longer than {MAX_CHARACTERS:,} characters; a rule is one failure")
     builder = _Builder(lines)

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from math import prod
 from typing import NamedTuple
 
+from nccl_logscan.numbers import INT64_MAX
 from nccl_logscan.recorder.model import Call, State
 from nccl_logscan.records import dataclass, field
-
-_INT64_MAX = (1 << 63) - 1
 
 Ends = tuple[int, int]
 """The sender and the receiver of point-to-point calls, as global ranks."""
@@ -57,7 +56,7 @@ class Peers:
         """Count a call; return it if it has not ended."""
         side = (self._sent if _sends(call) else self._received).setdefault(ends, _Side())
         number = len(side.sizes)
-        side.sizes.append(min(sum(prod(size) for size in call.input_sizes), _INT64_MAX))
+        side.sizes.append(min(sum(prod(size) for size in call.input_sizes), INT64_MAX))
         if call.state is not State.COMPLETED:
             return PeerCall(call, ends, number)
         side.done = number + 1

@@ -28,6 +28,7 @@ from nccl_logscan.events.model import (
 )
 from nccl_logscan.expressions import deferred
 from nccl_logscan.lines.model import LogLine
+from nccl_logscan.numbers import INT64_MAX, whole
 from nccl_logscan.position import Origin
 from nccl_logscan.records import dataclass
 
@@ -134,13 +135,20 @@ def _number(expression: re.Pattern[str], text: str) -> int | None:
     return int(found[1]) if found else None
 
 
-_SEQUENCE = deferred(r"SeqNum=(\d{1,19})")
+def _elements(shape: str) -> int | None:
+    """Return how many elements a tensor of a shape (`8, 1024`) has; None where its numbers are none."""
+    sizes = [whole(size.strip(), 18) for size in shape.split(",") if size.strip()]
+    known = [size for size in sizes if size is not None]
+    return min(prod(known), INT64_MAX) if len(known) == len(sizes) else None
+
+
+_SEQUENCE = deferred(r"SeqNum=(\d{1,18}(?!\d))")
 _OPERATION = deferred(r"OpType=(\w+)")
-_NUMEL_IN = deferred(r"NumelIn=(\d{1,19})")
-_NUMEL_OUT = deferred(r"NumelOut=(\d{1,19})")
+_NUMEL_IN = deferred(r"NumelIn=(\d{1,18}(?!\d))")
+_NUMEL_OUT = deferred(r"NumelOut=(\d{1,18}(?!\d))")
 _SHAPE = deferred(r"TensorShape=\[([\d, ]{1,200})\]")
-_LIMIT = deferred(r"Timeout\(ms\)=(\d{1,19})")
-_ELAPSED = deferred(r"ran for (\d{1,19}) milliseconds")
+_LIMIT = deferred(r"Timeout\(ms\)=(\d{1,18}(?!\d))")
+_ELAPSED = deferred(r"ran for (\d{1,18}(?!\d)) milliseconds")
 
 
 def _watchdog_timeout(said: _Said) -> TorchWatchdogTimeout | None:
@@ -151,7 +159,7 @@ def _watchdog_timeout(said: _Said) -> TorchWatchdogTimeout | None:
     numel_out = _number(_NUMEL_OUT, text)
     if numel_out is None and (shape := _SHAPE.search(text)):
         # 1.10 to 2.0 print the shape of the first output instead (ProcessGroupNCCL.cpp, operator<<).
-        numel_out = prod(int(size) for size in shape[1].split(",") if size.strip())
+        numel_out = _elements(shape[1])
     operation = _OPERATION.search(text)
     return TorchWatchdogTimeout(
         **said.fields(),
@@ -165,10 +173,10 @@ def _watchdog_timeout(said: _Said) -> TorchWatchdogTimeout | None:
     )
 
 
-_ENQUEUED = deferred(r"[Ll]ast enqueued(?: NCCL)? work: (-?\d{1,19})")
-_STARTED = deferred(r"[Ll]ast started(?: NCCL)? work: (-?\d{1,19})")
-_COMPLETED = deferred(r"[Ll]ast completed(?: NCCL)? work: (-?\d{1,19})")
-_FAILED = deferred(r"(?:work sequence id|Timeout at NCCL work|watchdog at work): (-?\d{1,19})")
+_ENQUEUED = deferred(r"[Ll]ast enqueued(?: NCCL)? work: (-?\d{1,18}(?!\d))")
+_STARTED = deferred(r"[Ll]ast started(?: NCCL)? work: (-?\d{1,18}(?!\d))")
+_COMPLETED = deferred(r"[Ll]ast completed(?: NCCL)? work: (-?\d{1,18}(?!\d))")
+_FAILED = deferred(r"(?:work sequence id|Timeout at NCCL work|watchdog at work): (-?\d{1,18}(?!\d))")
 _FROM_RANK = deferred(r"from\s+rank (\d{1,7})")
 _LOCAL_DUMPS = (
     "this local rank",
@@ -235,18 +243,20 @@ _RANKS = r"\[(?P<ranks>[\d, ]{1,100000})\]"
 _DESYNC_FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "timeout",
-        deferred(rf"(?:- )?(?:{_RANKS} )?Timeout at collective: (?P<collective>\w+), #(?P<sequence>\d{{1,19}})"),
+        deferred(rf"(?:- )?(?:{_RANKS} )?Timeout at collective: (?P<collective>\w+), #(?P<sequence>\d{{1,18}}(?!\d))"),
     ),
     (
         "missing",
-        deferred(rf"(?:- )?{_RANKS} finished collective #\d+, but didn't join collective #(?P<sequence>\d{{1,19}})"),
+        deferred(
+            rf"(?:- )?{_RANKS} finished collective #\d+, but didn't join collective #(?P<sequence>\d{{1,18}}(?!\d))"
+        ),
     ),
-    ("started", deferred(rf"(?:- )?{_RANKS} joined but didn't finish collective #(?P<sequence>\d{{1,19}})")),
+    ("started", deferred(rf"(?:- )?{_RANKS} joined but didn't finish collective #(?P<sequence>\d{{1,18}}(?!\d))")),
     ("never-joined", deferred(rf"(?:- )?To our best knowledge, ranks {_RANKS} are the lagging ranks")),
     ("never-joined", deferred(rf"(?:- )?{_RANKS}.{{0,40}}never joined")),
     ("report", deferred(r"(?:- )?(?:To our best knowledge, |Snapshot of ranks' latest states)")),
-    ("finished", deferred(r"#(?P<sequence>\d{1,19}) finished ranks:")),
-    ("started", deferred(r"#(?P<sequence>\d{1,19}) started ranks:")),
+    ("finished", deferred(r"#(?P<sequence>\d{1,18}(?!\d)) finished ranks:")),
+    ("started", deferred(r"#(?P<sequence>\d{1,18}(?!\d)) started ranks:")),
     ("finished", deferred(rf"{_RANKS} finished (?P<collective>[A-Z_][A-Z0-9_]*)$")),
     ("started", deferred(rf"{_RANKS} started (?P<collective>[A-Z_][A-Z0-9_]*)$")),
     ("report", deferred(r"Rank \d+$")),
@@ -284,9 +294,9 @@ def _ranks(printed: str) -> tuple[int, ...]:
 
 _RUNNING = deferred(
     r"[Rr]ank (?P<rank>\d{1,7}) is running (?:inconsistent )?collective: +"
-    r"(?:CollectiveFingerPrint\((?:SequenceNumber=(?P<sequence>\d{1,19}),? ?)?OpType=)?(?P<collective>\w+)"
+    r"(?:CollectiveFingerPrint\((?:SequenceNumber=(?P<sequence>\d{1,18}(?!\d)),? ?)?OpType=)?(?P<collective>\w+)"
 )
-_SEQUENCE_TOLD = deferred(r"sequence number is: (\d{1,19})")
+_SEQUENCE_TOLD = deferred(r"sequence number is: (\d{1,18}(?!\d))")
 _VERIFIED = deferred(r"for collective (?P<collective>\w+) on rank (?P<rank>\d{1,7})")
 
 
