@@ -77,7 +77,8 @@ amount.
   JSON lines, numbers may be `NaN` and `inf`. Spreadsheets run a cell that begins with `=`, `+`, `-` or `@` (some also
   behind blanks, or in the wide letters of East Asia), and a log may be written by a stranger; so a text that begins so,
   or with a tab or a carriage return, any number of `'` before it, gets one `'` more in front. Take one away where the
-  text matches `^'+(?:[\\t\\r]|\\s*[=+\\-@\\uFF0B\\uFF0D\\uFF1D\\uFF20])`, or use another form, to have the text as it was.
+  text matches `^'+(?:[\\t\\r]|\\s*[=+\\-@\\uFF0B\\uFF0D\\uFF1D\\uFF20])`, or use another form, to have the text as it
+  was.
 
 The file is written beside its target and renamed when it is whole: a run that breaks leaves an earlier file as it
 was.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from nccl_logscan.report.advice import advice_of
-from nccl_logscan.report.compiled_templates import SCRIPT, SCRIPT_DIGEST, STYLE
+from nccl_logscan.report.compiled_templates import SCRIPT, SCRIPT_DIGEST, STYLE, STYLE_DIGEST
 from nccl_logscan.report.curves import draw_training
 from nccl_logscan.report.graph import draw_graph
 from nccl_logscan.report.heat_map import draw_activity
@@ -43,6 +43,7 @@ def render_html(view: ReportView) -> str:
             "style": Markup(STYLE),  # noqa: S704 - made by tools/templates.py
             "script": Markup(SCRIPT),  # noqa: S704 - as above
             "script_digest": SCRIPT_DIGEST,
+            "style_digest": STYLE_DIGEST,
             "picture": draw_timeline(view),
             "heat_map": draw_activity(view),
             "graph": draw_graph(view),

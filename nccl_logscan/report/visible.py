@@ -75,7 +75,7 @@ def json_visible(lines: bytes) -> bytes:
 
 
 def acts_on_nothing(line: str) -> bool:
-    """Whether a line can be printed as it is: no terminal, page or CI runner obeys any of it. A carriage return may end it."""
+    """Whether a line can be printed as it is: no terminal, page or CI runner obeys any of it. CR may end it."""
     text = line.removeprefix("\ufeff").removesuffix("\r")
     return visible(text) == text == lines_harmless_to_runners(text)
 
