@@ -180,8 +180,8 @@ def _print_diff(changes: Sequence[Mending]) -> None:
     for name, diff in diffs:
         if diff.withheld:
             lines = ", ".join(map(str, diff.withheld))
-            what = "a secret, or what a terminal or a CI runner would obey,"
-            told = f"{name}: {what} stands beside the change of line {lines}, which the diff leaves out"
+            why = f"a secret stands beside the change of line {lines}, or what a terminal or a CI runner would obey"
+            told = f"{name}: {why}; the diff leaves it out"
             say(f"note: {told}; --fix --write makes it")
 
 

@@ -12,6 +12,7 @@ from nccl_logscan.report.heat_map import draw_activity
 from nccl_logscan.report.page import page_of
 from nccl_logscan.report.picture import draw_timeline
 from nccl_logscan.report.view import ReportView
+from nccl_logscan.report.visible import html_harmless_to_runners
 
 _ACTIONS = {
     "restart": "Restart the job.",
@@ -36,7 +37,7 @@ def render_html(view: ReportView) -> str:
     """Return the report as one page: nothing from outside, no script but ours, the same bytes for the same view."""
     advice = advice_of(view)
     has_rule = view["verdict"]["rule"] in view["rules"]
-    return page_of(
+    page = page_of(
         "report.html.j2",
         {
             "view": view,
@@ -55,3 +56,4 @@ def render_html(view: ReportView) -> str:
             "action": _ACTIONS[view["verdict"]["action"]],
         },
     )
+    return html_harmless_to_runners(page)  # it may be printed in a CI job: --output -

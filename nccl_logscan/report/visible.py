@@ -62,6 +62,11 @@ def lines_harmless_to_runners(text: str) -> str:
     return _RUNNER_COMMAND_OF_LINE.sub(lambda match: f"{match[1]} " if match[1] else "# #", text)
 
 
+def html_harmless_to_runners(page: str) -> str:
+    """Return a page that shows the same and holds no command to a CI runner; what is escaped must be in no script."""
+    return _RUNNER_COMMAND_OF_LINE.sub(lambda match: f"{match[1][:-1]}&#58;" if match[1] else "#&#35;", page)
+
+
 def json_harmless_to_runners(document: str) -> str:
     """Return JSON that means the same and holds no `##[` or its like; a line of JSON does not begin with `::`."""
     return _HASHED_IN_JSON.sub(r"#\\u0023", document)

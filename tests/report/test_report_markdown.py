@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
+from markdown_reading import must_hold_nothing_that_acts, tokens_of
 
 from nccl_logscan.pipeline import Options, scan
 from nccl_logscan.report.markdown import render_markdown
@@ -20,7 +21,6 @@ from nccl_logscan.rulebook.load import builtin_rulebook
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 CASES = ["lab/m8-timeout-rank5", "field/net002", "lab/mix-2.18.3-2.21.5", "lab/sigkill", "lab/m8-healthy"]
-OWN_HTML = re.compile(r"<details>\n<summary>[A-Za-z ]+(?: \([\d,]+\))?</summary>|</details>")
 HOSTILE = (
     "![x](http://evil.example/x.png) [y](javascript:alert(1)) <script>alert(1)</script> <b onclick=x> &lt;i&gt; "
     "@octocat @org/team #123 GH-12 org/repo#7 org/repo@deadbeef1 0123abcdef0123abcdef0123abcdef0123abcdef "
@@ -35,31 +35,7 @@ def view_of(name, configs=()):
 
 @pytest.fixture(scope="module")
 def parsed():
-    parser = MarkdownIt("gfm-like")
-    parser.linkify.set({"fuzzy_link": False})  # as on GitHub, where train.py is no address of Paraguay
-
-    def tokens_of(text):
-        flat = []
-        for token in parser.parse(text):
-            flat += [token, *(token.children or ())]
-        return flat
-
     return tokens_of
-
-
-def must_hold_nothing_that_acts(tokens):
-    assert not {token.type for token in tokens} & {
-        "link_open", "image", "html_inline", "s_open", "em_open", "table_open", "blockquote_open", "code_block",
-        "hardbreak",
-    }  # fmt: skip
-    for token in tokens:
-        if token.type == "html_block":
-            assert OWN_HTML.fullmatch(token.content.strip()), token.content
-        if token.type == "text":
-            # What hosts look for in the text of the finished page.
-            assert not re.search(
-                r"[@#!~$&^][\w\"(]|GH-\d|://|www\.|:[a-z]+:|\b(?=[a-f]*\d)[0-9a-f]{7,40}\b", token.content
-            )
 
 
 @pytest.mark.parametrize("name", CASES)
