@@ -71,9 +71,10 @@ def _verdict() -> str:
     """Return what a terminal shows of a scan of the shipped log."""
     shown = io.StringIO()
     console = Console(file=shown, width=_WIDTH, force_terminal=True, color_system=None, highlight=False)
-    view = build_view(scan([str(_ROOT / _LOG)]))
+    with contextlib.chdir(_ROOT):
+        view = build_view(scan([_LOG]))
     render_text(view, console, written_to=["reports/driver.html"])
-    return f"```console\n$ nccl-logscan {_LOG}\n{shown.getvalue().replace(f'{_ROOT}/', '').rstrip()}\n```"
+    return f"```console\n$ nccl-logscan {_LOG}\n{shown.getvalue().rstrip()}\n```"
 
 
 def _change() -> str:

@@ -182,10 +182,10 @@ class Peeler:
         pieces = [piece for segment in _segments(rest) for piece in torn(segment, self._beliefs.hosts)]
         lines: list[LogLine] = []
         if rest.startswith(pieces[0]):
-            lines.append(LogLine(at, pieces.pop(0), *own))
+            lines.append(LogLine(at, pieces.pop(0).rstrip(), *own))
         for piece in pieces:
             inner, inner_said = self._strip(piece, own, at)
-            lines.append(LogLine(at, inner, *inner_said))
+            lines.append(LogLine(at, inner.rstrip(), *inner_said))
         return tuple(lines)
 
     def _strip(self, text: str, outer: _Said, at: Position) -> tuple[str, _Said]:
@@ -211,7 +211,7 @@ class Peeler:
             when = self._instant(stamp, stamp.when, origin, at)
         if "x across cluster]" in text and (match := _REPEATED.search(text)):
             # Ray prints the first line by itself; a line marked so stands for N more of its kind.
-            text, repeated = text[: match.start()], int(match[1])
+            text, repeated = text[: match.start()].rstrip(), int(match[1])
         return text, _Said(origin, when, level, repeated, names)
 
     def _next(self, text: str) -> Peeled | None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 from markupsafe import Markup
 
 from nccl_logscan.report.advice import advice_of
@@ -35,25 +38,34 @@ _STATES = {"none": "No failure found", "unknown": "Unclear"}
 
 def render_html(view: ReportView) -> str:
     """Return the report as one page: nothing from outside, no script but ours, the same bytes for the same view."""
+    page = page_of("report.html.j2", {name: make(view) for name, make in PARTS.items()})
+    return html_harmless_to_runners(page)  # it may be printed in a CI job: --output -
+
+
+def _has_remedy(view: ReportView) -> bool:
     advice = advice_of(view)
     has_rule = view["verdict"]["rule"] in view["rules"]
-    page = page_of(
-        "report.html.j2",
-        {
-            "view": view,
-            "style": Markup(STYLE),  # noqa: S704 - made by tools/templates.py
-            "script": Markup(SCRIPT),  # noqa: S704 - as above
-            "script_digest": SCRIPT_DIGEST,
-            "style_digest": STYLE_DIGEST,
-            "picture": draw_timeline(view),
-            "heat_map": draw_activity(view),
-            "graph": draw_graph(view),
-            "curves": draw_training(view),
-            "state": _STATES.get(view["verdict"]["category"], "Failed"),
-            "sureness": _HEALTHY if view["verdict"]["category"] == "none" else _LEVELS[view["verdict"]["level"]],
-            "advice": advice,
-            "has_remedy": bool(advice.changes or advice.avoided or view["alternatives"] or has_rule),
-            "action": _ACTIONS[view["verdict"]["action"]],
-        },
-    )
-    return html_harmless_to_runners(page)  # it may be printed in a CI job: --output -
+    return bool(advice.changes or advice.avoided or view["alternatives"] or has_rule)
+
+
+def _sureness(view: ReportView) -> str:
+    return _HEALTHY if view["verdict"]["category"] == "none" else _LEVELS[view["verdict"]["level"]]
+
+
+PARTS: Mapping[str, Callable[[ReportView], Any]] = {
+    "view": lambda view: view,
+    "style": lambda _: Markup(STYLE),  # noqa: S704 - made by tools/templates.py
+    "script": lambda _: Markup(SCRIPT),  # noqa: S704 - as above
+    "script_digest": lambda _: SCRIPT_DIGEST,
+    "style_digest": lambda _: STYLE_DIGEST,
+    "picture": draw_timeline,
+    "heat_map": draw_activity,
+    "graph": draw_graph,
+    "curves": draw_training,
+    "state": lambda view: _STATES.get(view["verdict"]["category"], "Failed"),
+    "sureness": _sureness,
+    "advice": advice_of,
+    "has_remedy": _has_remedy,
+    "action": lambda view: _ACTIONS[view["verdict"]["action"]],
+}
+"""What the templates see, and how each is made of a view."""

@@ -16,10 +16,11 @@ THREATS = (
     "HTML", "script", "SVG", "CSS", "Content-Security-Policy", "terminal escapes", "bidirectional", "formulas in CSV",
     "Markdown", "`::error::`", "`::add-mask::`", "paths with newlines", "YAML bombs", "aliases", "tags",
     "exponentially", "pickles", "archives with bombs", "links", "absolute names", "a million members",
-    "xz and zstd windows", "JSON depth", "endless lines", "streams", "FIFOs", "replaced or truncated while read", "another rank",
-    "a verdict", "config path outside the given folder", "disk full", "read errors", "permission", "SIGINT", "SIGTERM",
-    "a worker killed", "memory limit", "closed pipe", "read-only folder", "two runs writing one report", "tokens",
-    "keys", "passwords", "signed URLs", "environments", "network at run time", "wheels",
+    "xz and zstd windows", "JSON depth", "endless lines", "streams", "FIFOs", "replaced or truncated while read",
+    "another rank", "a verdict", "config path outside the given folder", "disk full", "read errors", "permission",
+    "SIGINT", "SIGTERM", "a worker killed", "memory limit", "closed pipe", "read-only folder",
+    "two runs writing one report", "tokens", "keys", "passwords", "signed URLs", "environments",
+    "network at run time", "wheels",
 )  # fmt: skip
 
 
