@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
-from nccl_logscan.report.visible import acts_on_nothing, visible
+from nccl_logscan.expressions import deferred
+from nccl_logscan.report.visible import HASHED, acts_on_nothing, visible
 
 # A CI runner takes lines of our output that hold `##[` or `##vso[`, or begin with `::name`, for commands to itself.
-_COMMAND = re.compile(r"##(?=[A-Za-z]{0,20}\[)|^::")
+_COMMAND = deferred(rf"{HASHED}|^::")
 
 
 def quoted(text: str) -> str:

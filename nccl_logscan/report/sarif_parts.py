@@ -12,7 +12,7 @@ from urllib.parse import quote
 from nccl_logscan.lint.model import Check
 from nccl_logscan.report.json import json_document
 from nccl_logscan.report.lint.checks import ABOUT
-from nccl_logscan.report.markdown_text import inline
+from nccl_logscan.report.markdown_text import prose
 from nccl_logscan.report.visible import visible_lines
 from nccl_logscan.version import __version__
 
@@ -42,7 +42,7 @@ def described(identifier: str, name: str, title: str, text: str, **more: Any) ->
         "name": name[:255],
         "shortDescription": {"text": title[:_DESCRIPTION]},
         "fullDescription": {"text": text[:_DESCRIPTION]},
-        "help": {"text": text, "markdown": "\n\n".join(inline(part, len(part)) for part in text.split("\n\n"))},
+        "help": {"text": text, "markdown": prose(text)},
         **more,
     }
 

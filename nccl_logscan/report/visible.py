@@ -18,11 +18,11 @@ _ACTING = deferred(
 _ACTING_IN_LINES = deferred(_ACTING.pattern.replace("\x0a-\x1f", "\x0b-\x1f"))
 # Commands to those who run CI jobs: GitHub's runner obeys a line that begins with `::name` and one that holds `##[`,
 # Azure's agent one that holds `##vso[`, TeamCity's `##teamcity[`. GitLab, Jenkins and Buildkite obey escapes.
-_HASHED = r"##(?=[A-Za-z]{0,20}\[)"
-_RUNNER_COMMAND = deferred(rf"(?<!\S)::(?=[A-Za-z])|{_HASHED}")
+HASHED = r"##(?=[A-Za-z]{0,20}\[)"
+_RUNNER_COMMAND = deferred(rf"(?<!\S)::(?=[A-Za-z])|{HASHED}")
 # Where lines stay as they are written, `::` is obeyed at the beginning alone; elsewhere `::ffff` is an address.
-_RUNNER_COMMAND_OF_LINE = deferred(rf"(?m)^([^\S\n]*:)(?=:[A-Za-z])|({_HASHED})")
-_HASHED_IN_JSON = deferred(_HASHED)
+_RUNNER_COMMAND_OF_LINE = deferred(rf"(?m)^([^\S\n]*:)(?=:[A-Za-z])|({HASHED})")
+_HASHED_IN_JSON = deferred(HASHED)
 
 
 def visible(text: str) -> str:

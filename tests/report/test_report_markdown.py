@@ -14,7 +14,7 @@ from markdown_reading import must_hold_nothing_that_acts, tokens_of
 
 from nccl_logscan.pipeline import Options, scan
 from nccl_logscan.report.markdown import render_markdown
-from nccl_logscan.report.markdown_text import code, excerpt, fence, inline
+from nccl_logscan.report.markdown_text import code, excerpt, fence, inline, prose
 from nccl_logscan.report.public import public_view
 from nccl_logscan.report.view import build_view
 from nccl_logscan.rulebook.load import builtin_rulebook
@@ -141,7 +141,7 @@ def test_a_hostile_line_is_shown_as_it_is(parsed):
 @given(st.text(st.sampled_from("`a *_[](){}<>#@!:.-+=~|\\\"'1\n\t&$^é"), max_size=60))
 def test_any_text_is_text(text):
     parser = MarkdownIt("gfm-like")
-    for document in (inline(text, 500), f"- {inline(text, 500)}", f"**{inline(text, 500)}**", code(text)):
+    for document in (inline(text, 500), prose(text), f"- {inline(text, 500)}", f"**{inline(text, 500)}**", code(text)):
         tokens = [child for token in parser.parse(document) for child in (token, *(token.children or ()))]
         must_hold_nothing_that_acts(tokens)
         assert "heading_open" not in {token.type for token in tokens}
@@ -190,3 +190,10 @@ def test_a_public_report_names_no_host(sample_result):
     view, _ = public_view(build_view(sample_result))
 
     assert "node-17" not in render_markdown(view)
+
+
+def test_a_word_that_a_rule_has_in_backticks_is_code_and_no_other_markup_of_it_acts(parsed):
+    text = prose("Set `NCCL_DEBUG` (`INFO`), `<b>x</b>`.\n\nNot `a b` <b>c</b> **d** [e](https://f.example)")
+
+    assert text.startswith("Set `NCCL_DEBUG` (`INFO`), `<b>x</b>`.\n\nNot ")
+    must_hold_nothing_that_acts(parsed(text))
