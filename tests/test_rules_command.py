@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -84,6 +85,30 @@ def test_a_site_rule_cannot_act_on_the_terminal(own_rules, capsys):
     main(["rules", "list", "--rules", str(own_rules)])
 
     assert "\x1b" not in capsys.readouterr().out
+
+
+def test_a_rule_and_the_name_of_its_folder_begin_no_line_and_hold_no_command(tmp_path, capsys):
+    folder = tmp_path / "a\n::stop-commands::x\n##vso[task.complete]"
+    write_rule(folder, "infiniband/broken", (GALLERY / "sound.yaml").read_text("utf-8").replace("NET/IB", "MY-NET"))
+    path = folder / "infiniband" / "broken.yaml"
+    text = path.read_text("utf-8").replace(
+        "title: A send", r'title: "\x9b31m \u202e ##[error] ::warning::A send"' + " #"
+    )
+    path.write_text(text.replace("run: ibstat", r'run: "a\n ::error::b"'), "utf-8")
+    for words in (
+        ["show", "infiniband/broken"],
+        ["list"],
+        ["list", "--format", "json"],
+        ["check", "infiniband/broken"],
+    ):
+        main(["rules", *words, "--rules", str(folder)])
+    path.write_text(text + "more: 1\n", "utf-8")
+    main(["rules", "check", "infiniband/broken", "--rules", str(folder)])
+
+    shown = "".join(capsys.readouterr())
+    assert "more" in shown
+    assert "31m" in shown
+    assert not re.search(r"(?m)^\s*::\w|##\w*\[|[\x9b\u202e]", shown)
 
 
 def test_a_misspelt_id_meets_a_suggestion(own_rules, capsys):

@@ -3,9 +3,9 @@
 python tools/templates.py [--check]
 
 The translation is Jinja2's; only what it imports is replaced by nccl_logscan/report/page.py. Style sheets and scripts
-are no templates: all of the folder become one text each, style.css and page.js first, and the script's digest, by
-which the page's policy lets it run, is computed here. With --check nothing is written, and the exit code is 1 where
-the templates were changed since they were compiled.
+are no templates: all of the folder become one text each, style.css and page.js first, and their digests, by which
+the page's policy lets them act, are computed here. With --check nothing is written, and the exit code is 1 where the
+templates were changed since they were compiled.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from nccl_logscan.report.page import Macro, environment, escape, loop_context, m
 
 DIGEST = "{digest}"
 SCRIPT_DIGEST = {script_digest!r}
+STYLE_DIGEST = {style_digest!r}
 
 '''
 _FOUND = re.compile(r"    try:\n        (t_\d+ = environment\.\w+\['\w+'\])\n    except KeyError:\n(?:        .*\n){3}")
@@ -72,7 +73,8 @@ def compiled() -> str:
     names = sorted(path.name for path in FOLDER.glob("*.j2"))
     functions = "\n\n".join(_function(name) for name in names)
     table = "".join(f"    {name!r}: {_called(name)},\n" for name in names)
-    head = _HEAD.format(digest=digest(), script_digest=_policy_digest(script()))
+    digests = {"script_digest": _policy_digest(script()), "style_digest": _policy_digest(style())}
+    head = _HEAD.format(digest=digest(), **digests)
     texts = f"STYLE = {style()!r}\n\nSCRIPT = {script()!r}\n"
     return f"{head}\n{functions}\n\nTEMPLATES = {{\n{table}}}\n\n{texts}"
 

@@ -37,8 +37,8 @@ def patch(advised: Advised, config: Config, may_show: Callable[[str], bool]) -> 
     """Return the change of a launch script: what is dead or harmful taken out, what is needed put in.
 
     Only what is certain is changed; a needed setting that depends on something not said, or for which the script has no
-    place, is a note. `may_show` says of a line whether it holds no secret: with fewer lines around the change, or none
-    at all, such a line is not shown.
+    place, is a note. `may_show` says of a line whether it may be printed, and holds no secret: with fewer lines around
+    the change, or none at all, such a line is not shown.
     """
     reasons: list[str] = []
     notes: list[str] = []
@@ -47,7 +47,10 @@ def patch(advised: Advised, config: Config, may_show: Callable[[str], bool]) -> 
         return Patch(b"", (), ("no safe change was found; --format shell has the settings",))
     diff = shown_diff(config, draft.rewriting.edits(), may_show)
     if diff is None:
-        told = "a secret stands beside the change, so it is not shown; --format shell has the settings"
+        told = (
+            "a secret, or what a terminal or a CI runner would obey, stands beside the change, so it is not shown; "
+            "--format shell has the settings"
+        )
         return Patch(b"", (), (told,))
     return Patch(diff, tuple(dict.fromkeys(reasons)), tuple(notes))
 

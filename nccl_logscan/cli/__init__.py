@@ -10,9 +10,10 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from nccl_logscan.errors import LogscanError, RulebookError
+from nccl_logscan.errors import LogscanError, Problem, RulebookError
 from nccl_logscan.kept import save
-from nccl_logscan.report.visible import visible, visible_lines
+from nccl_logscan.records import replace
+from nccl_logscan.report.visible import harmless_to_runners, visible
 from nccl_logscan.version import __version__
 
 _DEFECT = 70
@@ -48,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
     except LogscanError as error:
         for problem in error.problems if isinstance(error, RulebookError) else ():
-            _say(visible_lines(problem.render()))
+            say(*_harmless(problem).render().split("\n"))
         tell(str(error), error.hint)
         return error.exit_code
     except Exception as error:  # noqa: BLE001 - the one place that says a defect is ours
@@ -80,20 +81,26 @@ def _print_anything() -> None:
 
 def tell(message: str, hint: str | None = None) -> None:
     """Say what happened in one line and what to do in another; a name in them may hold anything."""
-    _say(f"error: {visible(message)}")
+    say(f"error: {message}")
     if hint:
-        _say(f" help: {visible(hint)}")
+        say(f" help: {hint}")
 
 
 def warn(message: str) -> None:
     """Say in one line what went wrong beside what was asked for, which was done."""
-    _say(f"warning: {visible(message)}")
+    say(f"warning: {message}")
 
 
-def _say(line: str) -> None:
+def say(*lines: str) -> None:
+    """Print lines on standard error; whatever they name, each stays one, and no terminal or CI runner obeys it."""
     if sys.stderr is not None:
-        sys.stderr.write(f"{line}\n")
+        sys.stderr.write("".join(f"{harmless_to_runners(visible(line))}\n" for line in lines))
         sys.stderr.flush()
+
+
+def _harmless(problem: Problem) -> Problem:
+    """Return a problem each of whose texts is on one line, so that none begins a line of what is said of it."""
+    return replace(problem, file=visible(problem.file), message=visible(problem.message))
 
 
 def _defect(error: Exception) -> int:

@@ -21,11 +21,11 @@ from nccl_logscan.advise.run import (
     read_params,
 )
 from nccl_logscan.advise.view import Advised, advise, as_json
+from nccl_logscan.cli import say
 from nccl_logscan.cli.options import version_given
 from nccl_logscan.cli.stdout import printing
 from nccl_logscan.report.json import json_document
-from nccl_logscan.report.redact import holds_no_secret
-from nccl_logscan.report.visible import visible
+from nccl_logscan.report.lint.mend import may_be_printed
 
 _BANDWIDTHS = (1.0, 10.0)
 
@@ -168,10 +168,10 @@ def _print_patch(run: Run, script: Path, bandwidths: tuple[float, ...], *, launc
 
     config = read_config(script)
     run = informed_by(run, config, launcher_is_said=launcher_is_said)
-    found = patch(advise(run, bandwidths), config, holds_no_secret)
+    found = patch(advise(run, bandwidths), config, may_be_printed)
     with printing():
         click.echo(found.diff, nl=False)
     told = (*found.reasons, *found.notes) or ("nothing in it needs a change",)
     for sentence in (f"for {described(run)}", *told):
-        click.echo(visible(f"{script}: {sentence}"), err=True)
+        say(f"{script}: {sentence}")
     return 0

@@ -16,7 +16,7 @@ from nccl_logscan.pipeline import scan
 from nccl_logscan.records import dataclass
 from nccl_logscan.report.html import render_html
 from nccl_logscan.report.view import build_view
-from nccl_logscan.report.visible import visible
+from nccl_logscan.report.visible import harmless_to_runners, visible
 from nccl_logscan.report.write import write_atomically
 from nccl_logscan.rulebook.load import builtin_rulebook
 
@@ -113,7 +113,7 @@ def _show(demo: Demo, folder: Path) -> None:
     _write({report: render_html(view).encode()})
     print_verdict(view, [str(report)], verbose=False, below=2)
     click.echo(f"{'Open':10}{report.resolve().as_uri()}")
-    click.echo(f"{'Log':10}{visible(logs[0])}")
+    click.echo(harmless_to_runners(f"{'Log':10}{visible(logs[0])}"))
 
 
 def _shipped(file: str) -> bytes:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from nccl_logscan.cli import completing
+from nccl_logscan.cli import completing, say
 from nccl_logscan.cli.options import must_replace_none_of
 from nccl_logscan.cli.progress import progress_on
 from nccl_logscan.cli.stdin import standard_input
@@ -19,11 +19,12 @@ from nccl_logscan.errors import OutputError
 from nccl_logscan.event_table.forms import SUFFIXES, form_named
 from nccl_logscan.event_table.kinds import kinds_named
 from nccl_logscan.event_table.rows import Choice
-from nccl_logscan.report.visible import visible
-from nccl_logscan.report.write import EVENTS
+from nccl_logscan.report.visible import harmless_to_runners, visible
+from nccl_logscan.report.write import EVENTS, descriptor_of
 from nccl_logscan.sources import Source, open_sources
 
 _NOTES = 20
+_PRINTED = frozenset({1, 2})
 
 
 def _kinds_named(_context: click.Context, _option: click.Parameter, names: tuple[str, ...]) -> frozenset[str]:
@@ -121,14 +122,20 @@ def _export(
         raise OutputError("standard output is closed", hint="name a file with --output")
     with progress_on(sys.stderr) as progress:
         done = export(
-            sources, Form(form), place or sys.stdout.buffer, choice=choice, processes=processes, progress=progress
+            sources,
+            Form(form),
+            place or sys.stdout.buffer,
+            choice=choice,
+            processes=processes,
+            progress=progress,
+            printed=place is None or descriptor_of(place) in _PRINTED,
         )
     for note in done.notes[:_NOTES]:
-        click.echo(f"note: {visible(note)}", err=True)
+        say(f"note: {note}")
     if len(done.notes) > _NOTES:
-        click.echo(f"note: {len(done.notes) - _NOTES} further remarks on inputs are left out", err=True)
+        say(f"note: {len(done.notes) - _NOTES} further remarks on inputs are left out")
     if place is not None and not quiet:
-        click.echo(f"{done.rows:,} rows of {done.lines:,} lines are in {visible(str(place))}")
+        click.echo(harmless_to_runners(f"{done.rows:,} rows of {done.lines:,} lines are in {visible(str(place))}"))
 
 
 def _take_interrupts_back() -> None:

@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 import click
 
+from nccl_logscan.cli import say
 from nccl_logscan.cli.stdin import standard_input
 from nccl_logscan.diagnosis.verdict import ScanResult
 from nccl_logscan.pipeline import Options
-from nccl_logscan.report.visible import visible
 from nccl_logscan.rulebook.rule import Rulebook
 from nccl_logscan.sources import STDIN
 
@@ -97,7 +97,7 @@ def watched(
 
     def tell(line: str) -> None:
         if not quiet:
-            click.echo(f"nccl-logscan: {visible(line)}", err=True)
+            say(f"nccl-logscan: {line}")
 
     with SystemClock() as clock:
         return follow(logs, rulebook, options, watch, clock=clock, tell=tell, stdin=stdin)

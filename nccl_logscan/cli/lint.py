@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from nccl_logscan.cli import completing
+from nccl_logscan.cli import completing, say
 from nccl_logscan.cli.config_files import Files, examine, find_files, must_hold_something
 from nccl_logscan.cli.lint_processes import judge_in_parts, processes_for
 from nccl_logscan.cli.options import checked_version, must_replace_none_of, version_given
@@ -21,7 +21,6 @@ from nccl_logscan.lint.run import lint
 from nccl_logscan.report.links import Placed
 from nccl_logscan.report.lint.mend import diff_of
 from nccl_logscan.report.lint.view import LintView, lint_view
-from nccl_logscan.report.visible import visible
 from nccl_logscan.report.write import write_atomically
 from nccl_logscan.sources import STDIN
 
@@ -123,7 +122,7 @@ def lint_command(  # noqa: PLR0917 - click hands options over by name
     text = _RENDER[form](view) if form in _RENDER else _text(view, _placed(output, to_stderr=to_stderr))
     _write(text, output, to_stderr=to_stderr)
     for problem in (*found.problems, *map(str, failures)):
-        click.echo(f"error: {visible(problem)}", err=True)
+        say(f"error: {problem}")
     if failures:
         return OutputError.exit_code
     if found.problems:
@@ -181,8 +180,9 @@ def _print_diff(changes: Sequence[Mending]) -> None:
     for name, diff in diffs:
         if diff.withheld:
             lines = ", ".join(map(str, diff.withheld))
-            told = f"{name}: a secret stands beside the change of line {lines}, which the diff leaves out"
-            click.echo(f"note: {visible(told)}; --fix --write makes it", err=True)
+            why = f"a secret stands beside the change of line {lines}, or what a terminal or a CI runner would obey"
+            told = f"{name}: {why}; the diff leaves it out"
+            say(f"note: {told}; --fix --write makes it")
 
 
 def _make(change: Mending) -> None:
@@ -197,7 +197,7 @@ def _make(change: Mending) -> None:
     write_atomically(path, change.data, what="the fixes")
     count = len(change.lines)
     lines = ", ".join(map(str, sorted(set(change.lines))))
-    click.echo(visible(f"mended {count} setting{'s' if count != 1 else ''} in {path}: line {lines}"), err=True)
+    say(f"mended {count} setting{'s' if count != 1 else ''} in {path}: line {lines}")
 
 
 # --- output ----------------------------------------------------------------------------------------------------

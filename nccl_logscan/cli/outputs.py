@@ -10,6 +10,7 @@ from typing import NamedTuple
 from nccl_logscan.errors import OutputError, UsageError
 from nccl_logscan.report.forms import FORMS, form_of, render
 from nccl_logscan.report.view import ReportView
+from nccl_logscan.report.visible import visible
 from nccl_logscan.report.write import descriptor_of, write_atomically
 from nccl_logscan.sources import STDIN, is_url, shown
 from nccl_logscan.sources.own_reports import is_own_report
@@ -20,6 +21,8 @@ _FOLDER = "reports"
 _USUAL = "html"
 _ELSEWHERE = "choose another place with --output"
 _STDOUT = 1
+_STEM = 200
+"""Bytes of a report's name before its suffix: a file system takes 255, and the part that is written some more."""
 
 
 class Output(NamedTuple):
@@ -151,4 +154,9 @@ def _stem(log: str) -> str:
         return "stdin"
     name = Path(log).resolve().name if log in {".", ".."} else Path(shown(log) if is_url(log) else log).name
     plain = name.split(".", maxsplit=1)[0]
-    return "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in plain) or "report"
+    safe = "".join(letter if _is_plain(letter) else "_" for letter in plain)
+    return safe.encode()[:_STEM].decode(errors="ignore") or "report"
+
+
+def _is_plain(letter: str) -> bool:
+    return letter in "-_" or (letter.isalnum() and visible(letter) == letter)

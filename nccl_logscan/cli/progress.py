@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
-from nccl_logscan.report.visible import visible
+from nccl_logscan.report.visible import harmless_to_runners, visible
 from nccl_logscan.sources import STDIN
 from nccl_logscan.sources.line_source import LineSource, progress_of
 
@@ -83,7 +83,7 @@ class _Bar:
 
 
 def _called(name: str) -> str:
-    told = "standard input" if name == STDIN else visible(name)
+    told = "standard input" if name == STDIN else harmless_to_runners(visible(name))
     return told if len(told) <= _NAME else f"…{told[1 - _NAME :]}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from nccl_logscan.report.visible import visible, visible_lines
+from nccl_logscan.report.visible import harmless_to_runners, lines_harmless_to_runners, visible
 from nccl_logscan.rulebook.rule import Rule, Step
 
 _WIDTH = 100
@@ -13,14 +13,15 @@ _WIDTH = 100
 
 def described(rule: Rule) -> str:
     """Return all that a rule says; characters that would act on a terminal are spelled out."""
-    return "\n".join(visible_lines(line) for line in _described(rule))
+    return lines_harmless_to_runners("\n".join(visible(line) for line in _described(rule)))
 
 
 def listed(rules: Sequence[Rule]) -> str:
     """Return one line a rule: id, role, strength, title."""
     width = max((len(rule.id) for rule in rules), default=0)
     return "\n".join(
-        f"{visible(rule.id):{width}}  {rule.role:8}{rule.strength:3}  {visible(rule.title)}" for rule in rules
+        harmless_to_runners(f"{visible(rule.id):{width}}  {rule.role:8}{rule.strength:3}  {visible(rule.title)}")
+        for rule in rules
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from nccl_logscan.cli.stdout import printing
 from nccl_logscan.cli.suggest import suggest_command
 from nccl_logscan.diagnosis.detectors import DETECTOR_NAMES
 from nccl_logscan.errors import OutputError, Problem, RulebookError
+from nccl_logscan.report.json import json_document
 from nccl_logscan.rulebook.compiled import COMPILED, text_of
 from nccl_logscan.rulebook.docs import MADE_BY, pages
 from nccl_logscan.rulebook.document import closest
@@ -94,7 +94,7 @@ def list_rules(form: str, category: str | None, folders: tuple[Path, ...]) -> No
     if form == "text":
         click.echo(listed(rules))
         return
-    click.echo(json.dumps([_facts(rule) for rule in rules], indent=2, ensure_ascii=False))
+    click.echo(json_document([_facts(rule) for rule in rules]), nl=False)
 
 
 def _facts(rule: Rule) -> dict[str, str | int]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from nccl_logscan.cli import completing
+from nccl_logscan.cli import completing, say
 from nccl_logscan.cli.options import own_rules
 from nccl_logscan.cli.progress import progress_on
 from nccl_logscan.cli.stdin import standard_input
@@ -17,7 +17,7 @@ from nccl_logscan.drafting.draft import as_yaml
 from nccl_logscan.drafting.suggest import Suggestions, suggest
 from nccl_logscan.errors import OutputError
 from nccl_logscan.pipeline import Options, scan
-from nccl_logscan.report.visible import visible
+from nccl_logscan.report.visible import harmless_to_runners, visible
 from nccl_logscan.report.write import write_atomically
 from nccl_logscan.rulebook.load import rulebook_with
 from nccl_logscan.sources import STDIN, Source, open_sources
@@ -79,7 +79,7 @@ def suggest_command(
     elif texts:
         click.echo("---\n".join(f"# {name}\n{text}" for name, text in texts.items()), nl=False)
     for remark in _remarks(found, least, limit):
-        click.echo(remark, err=True)
+        say(remark)
 
 
 def _reopened(logs: Sequence[str]) -> Sequence[Source]:
@@ -122,4 +122,4 @@ def _write(folder: Path, texts: Mapping[str, str]) -> None:
                 f"cannot make the folder {place.parent}: {reason}", hint="choose another folder with -o"
             ) from error
         write_atomically(place, text, what="the draft")
-        click.echo(visible(str(place)))
+        click.echo(harmless_to_runners(visible(str(place))))

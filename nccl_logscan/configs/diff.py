@@ -157,7 +157,8 @@ def _quoted_path(side: str, name: str) -> bytes:
     """Return a file's name as it stands in the head of a diff, `a/` or `b/` before it."""
     # git takes no `./`, `//` or `..` within a path.
     path = f"{side}{posixpath.normpath(name).lstrip('/')}".encode("utf-8", "surrogateescape")
-    if not any(byte < 0x20 or byte in b'"\\' or byte > 0x7E for byte in path):
+    # `##[`, which a CI runner obeys in whatever it prints, is quoted as well.
+    if b"##" not in path and not any(byte < 0x20 or byte in b'"\\' or byte > 0x7E for byte in path):
         # A tab ends a name that holds a space.
         return path + (b"\t" if b" " in path else b"")
     return b'"' + b"".join(_quoted(byte) for byte in path) + b'"'
@@ -166,7 +167,7 @@ def _quoted_path(side: str, name: str) -> bytes:
 def _quoted(byte: int) -> bytes:
     if byte in b'"\\':
         return b"\\" + bytes([byte])
-    return bytes([byte]) if 0x20 <= byte <= 0x7E else b"\\%03o" % byte
+    return bytes([byte]) if 0x20 <= byte <= 0x7E and byte != ord("#") else b"\\%03o" % byte
 
 
 def path_for_git(name: str) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from nccl_logscan.expressions import deferred
+from nccl_logscan.report.visible import HASHED, acts_on_nothing, visible
 
-# A CI runner takes lines of our output that hold `##[`, or begin with `::name`, for commands to itself.
-_COMMAND = deferred(r"##\[|^::")
+# A CI runner takes lines of our output that hold `##[` or `##vso[`, or begin with `::name`, for commands to itself.
+_COMMAND = deferred(rf"{HASHED}|^::")
 
 
 def quoted(text: str) -> str:
@@ -17,12 +18,12 @@ def quoted(text: str) -> str:
 
 def expression_scalar(text: str) -> str:
     """Return an expression as YAML: single-quoted, so that its backslashes stay as they are."""
-    return "'" + text.replace("'", "''") + "'" if text.isprintable() else quoted(text)
+    return "'" + text.replace("'", "''") + "'" if text.isprintable() and acts_on_nothing(text) else quoted(text)
 
 
 def block(text: str, indent: str) -> str:
     """Return one line of a log as a value: a literal block where the line can be shown as it is, else quoted."""
-    if not text.isprintable() or text != text.strip() or not text or _COMMAND.search(text):
+    if not text.isprintable() or text != text.strip() or not text or not acts_on_nothing(text):
         return quoted(text)
     return f"|\n{indent}{text}"
 
@@ -34,11 +35,11 @@ def _encodable(text: str) -> str:
 def _shown(letter: str) -> str:
     if letter in '"\\':
         return f"\\{letter}"
-    if letter.isprintable():
+    if letter.isprintable() and visible(letter) == letter:
         return letter
     code = ord(letter)
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def _broken_up(found: re.Match[str]) -> str:
-    return "#\\x23[" if found[0].startswith("#") else "\\x3a:"
+    return "#\\x23" if found[0].startswith("#") else "\\x3a:"

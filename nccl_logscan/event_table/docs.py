@@ -54,7 +54,8 @@ The table holds what lines say, not what they mean together: which of them is th
 - Well-known secrets are replaced by `[redacted]` in every text, as in reports.
 - A text of more than {TEXT_LIMIT:,} characters keeps its beginning and its end, around `{CUT_MARK.strip()}`.
 - NUL bytes are taken out, bytes that are no UTF-8 are U+FFFD, colour sequences are taken off. All else is as it was
-  written, markup and control characters included: escape it where you show it.
+  written, markup and control characters included: escape it where you show it. JSON lines have such characters
+  escaped, and CSV on standard output has them spelled out (`^[`, `<U+202E>`).
 - A whole number of more than 64 bits is null.
 
 ## Times
@@ -73,10 +74,11 @@ amount.
   zone. JSON has no NaN and no infinity: such a number is left out and told in `not_finite`. Characters that would act
   on a terminal are escapes.
 - **CSV**: UTF-8 with a header; null is an empty field and an empty text is `""`. A list is its JSON text. Times as in
-  JSON lines, numbers may be `NaN` and `inf`. Spreadsheets run a cell that begins with `=`, `+`, `-` or `@`, and a log
-  may be written by a stranger; so a text that begins with one of them, a tab or a carriage return, any number of `'`
-  before it, gets one `'` more in front. Take one away where the text matches `^'+[=+\\-@\\t\\r]`, or use another
-  form, to have the text as it was.
+  JSON lines, numbers may be `NaN` and `inf`. Spreadsheets run a cell that begins with `=`, `+`, `-` or `@` (some also
+  behind blanks, or in the wide letters of East Asia), and a log may be written by a stranger; so a text that begins so,
+  or with a tab or a carriage return, any number of `'` before it, gets one `'` more in front. Take one away where the
+  text matches `^'+(?:[\\t\\r]|\\s*[=+\\-@\\uFF0B\\uFF0D\\uFF1D\\uFF20])`, or use another form, to have the text as it
+  was.
 
 The file is written beside its target and renamed when it is whole: a run that breaks leaves an earlier file as it
 was.

@@ -38,11 +38,13 @@ def export(
     choice: Choice | None = None,
     processes: int | None = None,
     progress: Progress | None = None,
+    printed: bool = False,
 ) -> Exported:
     """Write the events of inputs as one table, to a file (whole or not at all) or a stream (as they come).
 
     Rows stand in the order of the inputs, and the bytes are the same with any number of processes (default: as many as
-    cores may be used, where the inputs are large enough).
+    cores may be used, where the inputs are large enough). Where the place is `printed`, as standard output is, nothing
+    in a text acts on a terminal or a CI runner.
 
     Raises:
         InputError: there is no line in any of the inputs.
@@ -53,7 +55,7 @@ def export(
     number = processes_for(shards, processes)
     with _opened(place) as file, _scratch(place, wanted=number > 1) as folder:
         frames = frames_in_order(shards, choice or Choice(), number, folder, progress)
-        rows = write_table(numbered(frames), form, file)
+        rows = write_table(numbered(frames), form, file, printed=printed)
         done = Exported(rows, sum(shard.lines for shard in shards), tuple(_notes(sources, logs, shards)))
         if not done.lines:
             raise _nothing_to_read(sources, done.notes)

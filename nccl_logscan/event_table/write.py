@@ -1,7 +1,8 @@
 """Frames → Parquet, CSV or JSON lines, as they come.
 
 CSV has no lists: a list is its JSON text. JSON lines leave out what is null. In CSV, which people open in spreadsheets,
-a text that one would take for a formula gets a `'` before it (see `guarded`).
+a text that one would take for a formula gets a `'` before it (see `guarded`). CSV that is printed, not kept in a file,
+has what would act on a terminal or a CI runner spelled out; JSON has escapes for it wherever it goes.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import polars as pl
 
 from nccl_logscan.event_table.frames import SCHEMA
 from nccl_logscan.event_table.parquet import write_parquet
-from nccl_logscan.report.visible import json_visible
+from nccl_logscan.report.visible import json_visible, lines_harmless_to_runners, visible_lines
 
 
 class Form(StrEnum):
@@ -29,31 +30,36 @@ class Form(StrEnum):
 # Within a JSON string every quote is escaped, so this can match keys alone. `order`, the first key, is never null.
 _NULL = re.compile(rb',"[a-z_]+":null')
 _STAMP = "%Y-%m-%dT%H:%M:%S%.6f"
-# What spreadsheets take for a formula, and the guard itself, so that what was put before a text can be told from it.
-_FORMULA = r"^('*[=+\-@\t\r])"
+# What spreadsheets take for a formula: also behind blanks, which some leave out, and in the wide letters of East Asia
+# (U+FF0B, U+FF0D, U+FF1D, U+FF20); and the guard itself, so that what was put before a text can be told from it.
+_FORMULA = r"^('*(?:[\t\r]|\s*[=+\-@\x{FF0B}\x{FF0D}\x{FF1D}\x{FF20}]))"
 
 
-def write_table(frames: Iterable[pl.DataFrame], form: Form, file: BinaryIO) -> int:
-    """Write the frames of a whole table; return how many rows there were. What the file raises is passed on."""
+def write_table(frames: Iterable[pl.DataFrame], form: Form, file: BinaryIO, *, printed: bool = False) -> int:
+    """Write the frames of a whole table; return how many rows there were. What the file raises is passed on.
+
+    `printed`: the file is standard output.
+    """
     if form is Form.PARQUET:
         return write_parquet(frames, file)
     rows = 0
     if form is Form.CSV:
-        _write_csv(pl.DataFrame(schema=SCHEMA), file, has_header=True)
+        file.write(_as_csv(pl.DataFrame(schema=SCHEMA), has_header=True).encode())
     for frame in frames:
         rows += frame.height
         if form is Form.CSV:
-            _write_csv(frame, file, has_header=False)
+            text = _as_csv(frame, has_header=False)
+            file.write((lines_harmless_to_runners(visible_lines(text)) if printed else text).encode())
         else:
             file.write(_as_json_lines(frame))
     return rows
 
 
-def _write_csv(frame: pl.DataFrame, file: BinaryIO, *, has_header: bool) -> None:
+def _as_csv(frame: pl.DataFrame, *, has_header: bool) -> str:
     lists = [name for name, dtype in SCHEMA.items() if isinstance(dtype, pl.List)]
     flat = frame.with_columns(*map(_as_json_text, lists)).with_columns(guarded(pl.col(pl.String)))
     # Not to the file itself: polars would hide the number of an error of the system.
-    file.write(flat.write_csv(include_header=has_header, datetime_format=_STAMP).encode())
+    return flat.write_csv(include_header=has_header, datetime_format=_STAMP)
 
 
 def _as_json_text(name: str) -> pl.Expr:
@@ -62,7 +68,7 @@ def _as_json_text(name: str) -> pl.Expr:
 
 
 def guarded(texts: pl.Expr) -> pl.Expr:
-    """Return texts for CSV: before `=`, `+`, `-`, `@`, tab or carriage return at the start goes a `'`.
+    """Return texts for CSV: before `=`, `+`, `-`, `@` (also behind blanks), tab or carriage return goes a `'`.
 
     Before a text that begins with `'` and one of them goes one more, so that taking one away gives every text back.
     """

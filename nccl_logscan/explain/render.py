@@ -9,7 +9,7 @@ from dataclasses import asdict
 from nccl_logscan.explain.model import Doing, Explanation, Kind
 from nccl_logscan.report.json import json_document
 from nccl_logscan.report.redact import redact
-from nccl_logscan.report.visible import visible
+from nccl_logscan.report.visible import lines_harmless_to_runners, visible
 
 _WIDTH = 80
 _LABEL = 14
@@ -26,7 +26,7 @@ def as_text(explanations: Sequence[Explanation], *, verbose: bool = False) -> st
     for explanation in explanations:
         brief = len(explanations) > 2 and explanation.kind == Kind.MESSAGE and not verbose
         lines += [*(_in_brief(explanation) if brief else _lines(explanation, verbose=verbose)), ""]
-    return "\n".join(lines[:-1]) + "\n"
+    return lines_harmless_to_runners("\n".join(lines[:-1])) + "\n"
 
 
 def as_json(name: str, explanations: Sequence[Explanation]) -> str:

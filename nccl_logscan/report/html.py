@@ -8,13 +8,14 @@ from typing import Any
 from markupsafe import Markup
 
 from nccl_logscan.report.advice import advice_of
-from nccl_logscan.report.compiled_templates import SCRIPT, SCRIPT_DIGEST, STYLE
+from nccl_logscan.report.compiled_templates import SCRIPT, SCRIPT_DIGEST, STYLE, STYLE_DIGEST
 from nccl_logscan.report.curves import draw_training
 from nccl_logscan.report.graph import draw_graph
 from nccl_logscan.report.heat_map import draw_activity
 from nccl_logscan.report.page import page_of
 from nccl_logscan.report.picture import draw_timeline
 from nccl_logscan.report.view import ReportView
+from nccl_logscan.report.visible import html_harmless_to_runners
 
 _ACTIONS = {
     "restart": "Restart the job.",
@@ -37,7 +38,8 @@ _STATES = {"none": "No failure found", "unknown": "Unclear"}
 
 def render_html(view: ReportView) -> str:
     """Return the report as one page: nothing from outside, no script but ours, the same bytes for the same view."""
-    return page_of("report.html.j2", {name: make(view) for name, make in PARTS.items()})
+    page = page_of("report.html.j2", {name: make(view) for name, make in PARTS.items()})
+    return html_harmless_to_runners(page)  # it may be printed in a CI job: --output -
 
 
 def _has_remedy(view: ReportView) -> bool:
@@ -55,6 +57,7 @@ PARTS: Mapping[str, Callable[[ReportView], Any]] = {
     "style": lambda _: Markup(STYLE),  # noqa: S704 - made by tools/templates.py
     "script": lambda _: Markup(SCRIPT),  # noqa: S704 - as above
     "script_digest": lambda _: SCRIPT_DIGEST,
+    "style_digest": lambda _: STYLE_DIGEST,
     "picture": draw_timeline,
     "heat_map": draw_activity,
     "graph": draw_graph,

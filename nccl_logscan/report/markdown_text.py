@@ -7,7 +7,7 @@ page, where the backslash is gone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from nccl_logscan.expressions import deferred
 from nccl_logscan.report.visible import short, visible, visible_lines
@@ -19,17 +19,26 @@ _PLAIN = deferred(r"(?:[^\W_]|(?<=[^\W_])_(?=[^\W_])|(?<=[^\W_])%|[-./,:;()'\"+=
 _ACTING = deferred(
     r"://|(?i:www\.)|:[A-Za-z+-][\w+-]*:|:100:|:1234:|\b(?=[a-fA-F]*[0-9])[0-9a-fA-F]{7,40}\b|\bGH-[0-9]|![\"(]"
 )
+_CODE_OF_AUTHOR = deferred(r"(\(?)`([^`\s]+)`([.,;:)]*)")
 # What makes a list, a heading or a rule of the line that it begins.
 _BLOCK = deferred(r"[-+=]+|[0-9]{1,9}[.)]")
 
 
 def inline(text: str, limit: int) -> str:
     """Return a text on one line, cut at `limit` characters."""
-    words = short(visible(text), limit).split()
+    return _line(short(visible(text), limit).split(), _word)
+
+
+def prose(text: str) -> str:
+    """Return the paragraphs of a rule, each on one line; a word that its author put in backticks is code."""
+    return "\n\n".join(_line(visible(part).split(), _word_of_author) for part in text.split("\n\n"))
+
+
+def _line(words: Sequence[str], made: Callable[[str], str]) -> str:
     if not words:
         return ""
-    first = code(words[0]) if _BLOCK.fullmatch(words[0]) else _word(words[0])
-    return " ".join([first, *map(_word, words[1:])])
+    first = code(words[0]) if _BLOCK.fullmatch(words[0]) else made(words[0])
+    return " ".join([first, *map(made, words[1:])])
 
 
 def code(text: str, limit: int = 200) -> str:
@@ -64,6 +73,11 @@ def _word(word: str) -> str:
     if _PLAIN.fullmatch(core) and not _ACTING.search(word):
         return word
     return code(word) if _ACTING.search(word[after:]) else f"{word[:before]}{code(core)}{word[after:]}"
+
+
+def _word_of_author(word: str) -> str:
+    own = _CODE_OF_AUTHOR.fullmatch(word)
+    return f"{own[1]}{code(own[2])}{own[3]}" if own else _word(word)
 
 
 def _longest_run(text: str) -> int:

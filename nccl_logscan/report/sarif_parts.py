@@ -12,6 +12,7 @@ from urllib.parse import quote
 from nccl_logscan.lint.model import Check
 from nccl_logscan.report.json import json_document
 from nccl_logscan.report.lint.checks import ABOUT
+from nccl_logscan.report.markdown_text import prose
 from nccl_logscan.report.visible import visible_lines
 from nccl_logscan.version import __version__
 
@@ -35,13 +36,13 @@ def document(rules: Sequence[dict[str, Any]], results: Sequence[dict[str, Any]],
 
 
 def described(identifier: str, name: str, title: str, text: str, **more: Any) -> dict[str, Any]:
-    """Return a rule; `text` is its help as well as its description."""
+    """Return a rule; `text` is its help as well as its description. Nothing of it is markup: a rule may be a site's."""
     return {
         "id": identifier,
         "name": name[:255],
         "shortDescription": {"text": title[:_DESCRIPTION]},
         "fullDescription": {"text": text[:_DESCRIPTION]},
-        "help": {"text": text, "markdown": text},
+        "help": {"text": text, "markdown": prose(text)},
         **more,
     }
 

@@ -6,22 +6,28 @@ import re
 
 from nccl_logscan.expressions import deferred
 
-# C0, DEL and C1 controls; bidirectional marks, embeddings and isolates; zero-width characters; line and paragraph
-# separators; interlinear and tag characters; surrogates (file names that are not UTF-8).
+# C0, DEL and C1 controls; bidirectional marks, embeddings and isolates; line and paragraph separators; what is never
+# shown (zero-width, filler and tag characters, variation selectors but those of emoji), in which text may be hidden;
+# surrogates (file names that are not UTF-8). Unicode 17: Cc, Cs, Zl, Zp, Bidi_Control, Default_Ignorable_Code_Point and
+# Cf but for marks that stand before numbers and are seen.
 _ACTING = deferred(
-    "[\x00-\x08\x0a-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-    "\ud800-\udfff\U000e0000-\U000e007f]"
+    "[\x00-\x08\x0a-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U00013430-\U0001343f"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 _ACTING_IN_LINES = deferred(_ACTING.pattern.replace("\x0a-\x1f", "\x0b-\x1f"))
-# GitHub's runner takes a line that begins with `::name` and a line that holds `##[` for a command to itself.
-_RUNNER_COMMAND = deferred(r"(?<!\S)::(?=[A-Za-z])|##(?=\[)")
+# Commands to those who run CI jobs: GitHub's runner obeys a line that begins with `::name` and one that holds `##[`,
+# Azure's agent one that holds `##vso[`, TeamCity's `##teamcity[`. GitLab, Jenkins and Buildkite obey escapes.
+HASHED = r"##(?=[A-Za-z]{0,20}\[)"
+_RUNNER_COMMAND = deferred(rf"(?<!\S)::(?=[A-Za-z])|{HASHED}")
 # Where lines stay as they are written, `::` is obeyed at the beginning alone; elsewhere `::ffff` is an address.
-_RUNNER_COMMAND_OF_LINE = deferred(r"(?m)^([^\S\n]*:)(?=:[A-Za-z])|(##)(?=\[)")
+_RUNNER_COMMAND_OF_LINE = deferred(rf"(?m)^([^\S\n]*:)(?=:[A-Za-z])|({HASHED})")
+_HASHED_IN_JSON = deferred(HASHED)
 
 
 def visible(text: str) -> str:
     """Return the text with every acting character spelled out (`^[`, `<U+202E>`); tabs stay."""
-    return _ACTING.sub(_spelled, text) if not text.isprintable() else text
+    return text if text.isascii() and text.isprintable() else _ACTING.sub(_spelled, text)
 
 
 def visible_lines(text: str) -> str:
@@ -56,16 +62,27 @@ def lines_harmless_to_runners(text: str) -> str:
     return _RUNNER_COMMAND_OF_LINE.sub(lambda match: f"{match[1]} " if match[1] else "# #", text)
 
 
+def html_harmless_to_runners(page: str) -> str:
+    """Return a page that shows the same and holds no command to a CI runner; what is escaped must be in no script."""
+    return _RUNNER_COMMAND_OF_LINE.sub(lambda match: f"{match[1][:-1]}&#58;" if match[1] else "#&#35;", page)
+
+
 def json_harmless_to_runners(document: str) -> str:
-    """Return JSON that means the same and holds no `##[`; a line of JSON does not begin with `::`."""
-    return document.replace("##[", "#\\u0023[")
+    """Return JSON that means the same and holds no `##[` or its like; a line of JSON does not begin with `::`."""
+    return _HASHED_IN_JSON.sub(r"#\\u0023", document)
 
 
 def json_visible(lines: bytes) -> bytes:
-    """Return lines of JSON that mean the same, in which every acting character is escaped."""
+    """Return lines of JSON that mean the same, in which nothing acts: such characters and commands are escaped."""
     if lines.isascii() and b"\x7f" not in lines:
-        return lines
-    return _ACTING_IN_LINES.sub(_escaped, lines.decode()).encode()
+        return json_harmless_to_runners(lines.decode()).encode() if b"##" in lines else lines
+    return json_harmless_to_runners(_ACTING_IN_LINES.sub(_escaped, lines.decode())).encode()
+
+
+def acts_on_nothing(line: str) -> bool:
+    """Whether a line can be printed as it is: no terminal, page or CI runner obeys any of it. CR may end it."""
+    text = line.removeprefix("\ufeff").removesuffix("\r")
+    return visible(text) == text == lines_harmless_to_runners(text)
 
 
 def _escaped(match: re.Match[str]) -> str:

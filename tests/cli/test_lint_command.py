@@ -283,3 +283,25 @@ def test_a_version_is_a_version_in_every_command(run, file, words):
     assert run(*words, "--nccl", "core_v2.21.5-1+cuda12.4").code == 0
     ran = run(*words, "--nccl", "new1")
     assert (ran.code, "'new1' is no version; write it as 2.21.5" in ran.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "acting", ["\x1b]0;owned\x07", "\u202e", "##vso[task.complete]", "##[error]", "\x9b2J", "a\rb"]
+)
+def test_what_a_terminal_or_a_runner_would_obey_is_in_no_diff_and_is_mended_all_the_same(run, here, acting):
+    (here / "far.env").write_text(f"# {acting}\nA=1\nNCCL_DEBG=WARN\n", newline="")
+    (here / "near.env").write_text(f"NCCL_DEBG=WARN # {acting}\n", newline="")
+
+    far, near = run("lint", "far.env", "--fix"), run("lint", "near.env", "--fix")
+
+    assert far.out == "--- a/far.env\n+++ b/far.env\n@@ -2,2 +2,2 @@\n A=1\n-NCCL_DEBG=WARN\n+NCCL_DEBUG=WARN\n"
+    assert near.out == ""
+    assert "the change of line 1, or what a terminal or a CI runner would obey; the diff leaves it out" in near.err
+    run("lint", "near.env", "--fix", "--write")
+    assert (here / "near.env").read_bytes() == f"NCCL_DEBUG=WARN # {acting}\n".encode()
+
+
+def test_the_diff_of_a_file_with_a_byte_order_mark_and_dos_line_ends_is_shown(run, here):
+    (here / "dos.env").write_bytes(b"\xef\xbb\xbf# x\r\nNCCL_DEBG=WARN\r\n")
+
+    assert "+NCCL_DEBUG=WARN\r\n" in run("lint", "dos.env", "--fix").out

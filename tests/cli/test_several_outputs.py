@@ -328,3 +328,20 @@ def test_a_summary_that_github_would_not_show_is_left_as_it_is(run, failed, here
 
     assert summary.stat().st_size == 1 << 20
     assert "larger than GitHub shows" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("name", "stem"),
+    [
+        ("a" * 255, "a" * 200),
+        ("\u65e5" * 85, "\u65e5" * 66),
+        ("a\u3164\u202e\x1b[2J b", "a____2J_b"),
+        ("::error::x", "__error__x"),
+        ("..\n", "report"),
+    ],
+)
+def test_whatever_a_log_is_called_its_report_has_a_plain_name_that_fits(run, here, failed, name, stem):
+    (here / name).write_bytes(failed.read_bytes())
+
+    assert run(f"./{name}", "-q").code == 1
+    assert [path.name for path in (here / "reports").iterdir()] == [f"{stem}.html"]

@@ -33,7 +33,9 @@ def read(data, form):
         return frame.with_columns(pl.col("when").str.to_datetime("%Y-%m-%dT%H:%M:%S%.6f", time_unit="us"))
     flat = {**SCHEMA, **dict.fromkeys(LISTS, pl.String())}
     frame = pl.read_csv(io.BytesIO(data), schema=flat)
-    frame = frame.with_columns(pl.col(pl.String).str.replace(r"^'('*[=+\-@\t\r])", "${1}"))
+    frame = frame.with_columns(
+        pl.col(pl.String).str.replace(r"^'('*(?:[\t\r]|\s*[=+\-@\x{FF0B}\x{FF0D}\x{FF1D}\x{FF20}]))", "${1}")
+    )
     return frame.with_columns(
         pl.Series(name, [text and json.loads(text) for text in frame[name]], dtype=SCHEMA[name]) for name in LISTS
     )

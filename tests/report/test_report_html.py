@@ -86,20 +86,25 @@ def directives(page):
 def test_one_script_runs_and_it_is_ours_to_the_last_byte(page):
     assert page.all("script") == [{}]
     assert page.script == SCRIPT
-    digest = base64.b64encode(hashlib.sha256(page.script.encode()).digest()).decode()
-    assert directives(page)["script-src"] == f"'sha256-{digest}'"
+    assert directives(page)["script-src"] == digest(page.script)
+
+
+def digest(text):
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def test_one_style_sheet_is_applied_and_no_attribute_is(page):
+    [style] = re.findall("<style>(.*?)</style>", page.source, re.DOTALL)
+
+    assert directives(page)["style-src"] == digest(style)
+    assert not [tag for tag, attributes in page.elements if "style" in attributes]
 
 
 def test_the_page_asks_the_network_for_nothing(page):
     policy = directives(page)
     assert policy.pop("script-src").startswith("'sha256-")
-    assert policy == {
-        "default-src": "'none'",
-        "style-src": "'unsafe-inline'",
-        "img-src": "data:",
-        "base-uri": "'none'",
-        "form-action": "'none'",
-    }
+    assert policy.pop("style-src").startswith("'sha256-")
+    assert policy == {"default-src": "'none'", "base-uri": "'none'", "form-action": "'none'"}
     assert "url(" not in page.source
     assert "@import" not in page.source
     for link in page.all("a"):

@@ -48,7 +48,7 @@ def _remark(shown: Shown) -> dict[str, Any]:
     return {
         "check": remark.check,
         "severity": remark.severity,
-        "file": _encodable(remark.at.source),
+        "file": remark.at.source,
         "line": remark.at.line,
         "column": shown.column,
         "end_column": shown.end_column,
@@ -62,8 +62,3 @@ def _remark(shown: Shown) -> dict[str, Any]:
             {"start": edit.start, "end": edit.end, "text": edit.text.decode("utf-8", "replace")} for edit in remark.fix
         ],
     }
-
-
-def _encodable(text: str) -> str:
-    """Return a file's name without lone surrogates, which no JSON reader has to take."""
-    return text.encode("utf-8", "replace").decode("utf-8")

@@ -11,12 +11,13 @@ from nccl_logscan.configs.secrets import CONTEXTS, holds_secret
 from nccl_logscan.lint.mend import Mending
 from nccl_logscan.records import dataclass
 from nccl_logscan.report.redact import holds_no_secret
+from nccl_logscan.report.visible import acts_on_nothing
 
 
 @dataclass(frozen=True, slots=True)
 class Diff:
     """What a file's fixes change, as `git apply` takes it. `withheld`: lines of which it does not show the change,
-    beside a secret.
+    beside a secret or beside what a terminal or a CI runner would obey: a diff is printed as it is.
     """
 
     text: bytes
@@ -33,11 +34,13 @@ def diff_of(mending: Mending, path: str | None = None) -> Diff:
 
 
 def _showable(config: Config, edits: Sequence[Edit]) -> tuple[int, tuple[Edit, ...]]:
-    """Return how many lines of context show no secret, and the edits that can be shown with them."""
+    """Return how many lines of context can be shown, and the edits that can be shown with them."""
     texts = config.data.split(b"\n")
     groups = _side_by_side(config, edits)
     for context in CONTEXTS:
-        shown = [group for group in groups if not any(_is_beside_a_secret(config, texts, e, context) for e in group)]
+        shown = [
+            group for group in groups if not any(_is_beside_what_is_not_shown(config, texts, e, context) for e in group)
+        ]
         if len(shown) == len(groups):
             break
     return context, tuple(edit for group in shown for edit in group)
@@ -54,8 +57,13 @@ def _side_by_side(config: Config, edits: Sequence[Edit]) -> list[list[Edit]]:
     return groups
 
 
-def _is_beside_a_secret(config: Config, texts: Sequence[bytes], edit: Edit, context: int) -> bool:
-    """Whether a line that the diff would show with an edit holds a secret."""
+def _is_beside_what_is_not_shown(config: Config, texts: Sequence[bytes], edit: Edit, context: int) -> bool:
+    """Whether a line that the diff would show with an edit holds a secret, or acts where it is printed."""
     first, last = config.lines.line_of(edit.start) - 1 - context, config.lines.line_of(edit.end) + context
     lines = [line.decode("utf-8", "replace") for line in texts[max(0, first) : last]]
-    return not all(map(holds_no_secret, lines)) or holds_secret(config, [(first + 1, last)], holds_no_secret)
+    return not all(map(may_be_printed, lines)) or holds_secret(config, [(first + 1, last)], holds_no_secret)
+
+
+def may_be_printed(line: str) -> bool:
+    """Return whether a line of a file may be printed as it is."""
+    return holds_no_secret(line) and acts_on_nothing(line)

