@@ -650,6 +650,8 @@ class Run:
 
 
 def _nothing_to_judge(sources: Sequence[LineSource]) -> InputError:
+    if not sources:
+        return InputError("no input is named", hint="name the log of the job's output")
     names = [source.name for source in sources]
     name = names[0] if len(names) == 1 else f"{len(names)} inputs"
     notes = [f"{source.name} {source.note}" for source in sources if source.note]

@@ -62,6 +62,11 @@ def test_an_error_says_what_to_do_also_where_only_a_traceback_is_seen(tmp_path):
         nccl_logscan.scan(tmp_path / "missing.log")
 
 
+def test_no_input_at_all_is_told():
+    with pytest.raises(nccl_logscan.InputError, match="no input is named"):
+        nccl_logscan.scan([])
+
+
 def test_mistakes_in_own_rules_are_told_with_their_places(tmp_path):
     (tmp_path / "net").mkdir()
     (tmp_path / "net" / "mine.yaml").write_text("title: 3\n")

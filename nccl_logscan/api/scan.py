@@ -69,7 +69,7 @@ def scan(
         The verdict and what it rests on.
 
     Raises:
-        InputError: An input is missing or unreadable, or no line of any of them is of a known kind.
+        InputError: No input is named, one is missing or unreadable, or no line of any of them is of a known kind.
         RulebookError: A rule file has mistakes; `problems` has all of them.
     """
     options = options or Options()

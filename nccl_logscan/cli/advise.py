@@ -22,7 +22,7 @@ from nccl_logscan.advise.run import (
 )
 from nccl_logscan.advise.view import Advised, advise, as_json
 from nccl_logscan.cli import say
-from nccl_logscan.cli.options import version_given
+from nccl_logscan.cli.options import NamedPath, version_given
 from nccl_logscan.cli.stdout import printing
 from nccl_logscan.report.json import json_document
 from nccl_logscan.report.lint.mend import may_be_printed
@@ -94,7 +94,7 @@ Exit codes:
     show_default=True,
     help="The table, the same as JSON, what is needed as shell text, or a patch of --script.",
 )
-@click.option("--script", type=click.Path(path_type=Path), metavar="FILE", help="The launch script for --format diff.")
+@click.option("--script", type=NamedPath(), metavar="FILE", help="The launch script for --format diff.")
 def advise_command(
     *,
     params: int,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 
 import click
 from click.shell_completion import CompletionItem
 
-from nccl_logscan.cli import COMMANDS, tell
+from nccl_logscan.cli import COMMANDS, COMPLETION, tell
 from nccl_logscan.version import __version__
 
 
@@ -68,6 +69,9 @@ def cli() -> None:
 
 def run_command(words: list[str]) -> int:
     """Parse the words of a command line and run it; return its exit code."""
+    if COMPLETION in os.environ and not _are_words_given():
+        tell(f"{COMPLETION} is set, and COMP_WORDS and COMP_CWORD are not what a shell sets", f"unset {COMPLETION}")
+        return 2
     try:
         return int(cli.main(args=words, prog_name="nccl-logscan", standalone_mode=False) or 0)
     except click.exceptions.Abort as error:
@@ -78,6 +82,13 @@ def run_command(words: list[str]) -> int:
     except click.ClickException as error:
         tell(_usage(error), _where_help_is(error))
         return error.exit_code
+
+
+def _are_words_given() -> bool:
+    """Whether Click finds the words to complete; for fish, COMP_CWORD is a word, for other shells a number."""
+    place = os.environ.get("COMP_CWORD", "")
+    is_place = os.environ[COMPLETION].startswith("fish") or (place.isascii() and place.isdecimal())
+    return "COMP_WORDS" in os.environ and "COMP_CWORD" in os.environ and is_place
 
 
 def _usage(error: click.ClickException) -> str:

@@ -59,7 +59,7 @@ def find_files(names: Sequence[str], stdin_name: str, stdin: BinaryIO | None) ->
     for name in names:
         if name != STDIN and os.path.isdir(name):  # noqa: PTH112 - a Path raises for a name that is too long
             found.loose += [file for file, real in _files_in(name, found.problems) if _is_first(real, seen)]
-        elif name == STDIN or _is_first(os.path.realpath(name), seen):
+        elif name in {STDIN, ""} or _is_first(os.path.realpath(name), seen):
             _add(found, together, *_named(name, stdin_name, stdin, found.problems), is_named=True)
     found.jobs[:] = [together] if len(together) <= JOB_LIMIT else [[config] for config in together]
     found.jobs[:] = filter(None, found.jobs)
@@ -92,6 +92,9 @@ def _add(found: Files, job: list[Config], name: str, data: bytes | None, *, is_n
 
 def _named(name: str, stdin_name: str, stdin: BinaryIO | None, problems: list[str]) -> tuple[str, bytes | None]:
     """Return a file's name and bytes; None for those, and a problem, where it cannot be read."""
+    if not name:
+        problems.append("the name of a file is empty; is a variable not set?")
+        return name, None
     try:
         if name == STDIN:
             name = stdin_name

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from nccl_logscan.cli.options import NamedPath
 from nccl_logscan.cli.scanning import print_verdict
 from nccl_logscan.cli.stdout import printing
 from nccl_logscan.errors import InputError, OutputError
@@ -85,7 +86,7 @@ Exit codes:
     "--to",
     "folder",
     metavar="DIR",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=NamedPath(file_okay=False),
     default=_GIVEN,
     show_default=True,
     help="Write into a folder of the job's name below this one.",

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from nccl_logscan.cli import completing, say
-from nccl_logscan.cli.options import must_replace_none_of
+from nccl_logscan.cli.options import must_replace_none_of, place_given
 from nccl_logscan.cli.progress import progress_on
 from nccl_logscan.cli.stdin import standard_input
 from nccl_logscan.cli.stdout import printing
@@ -58,6 +58,7 @@ Exit codes:
     "--output",
     required=True,
     metavar="PATH",
+    callback=place_given,
     shell_complete=completing.files,
     help="Where to write it: .parquet, .csv or .jsonl; - is standard output.",
 )

@@ -11,7 +11,7 @@ import click
 from nccl_logscan.cli import completing, say
 from nccl_logscan.cli.config_files import Files, examine, find_files, must_hold_something
 from nccl_logscan.cli.lint_processes import judge_in_parts, processes_for
-from nccl_logscan.cli.options import checked_version, must_replace_none_of, version_given
+from nccl_logscan.cli.options import checked_version, must_replace_none_of, place_given, version_given
 from nccl_logscan.cli.stdout import placed_on, printing
 from nccl_logscan.configs.diff import path_for_git
 from nccl_logscan.errors import InputError, OutputError
@@ -76,7 +76,13 @@ Exit codes:
     show_default=True,
     help="How to write the remarks.",
 )
-@click.option("-o", "--output", metavar="PATH", help="Where to write the remarks. [default: standard output]")
+@click.option(
+    "-o",
+    "--output",
+    metavar="PATH",
+    callback=place_given,
+    help="Where to write the remarks. [default: standard output]",
+)
 @click.option("--stdin-name", metavar="NAME", default="stdin.sh", show_default=True, help="What - is called.")
 @click.option("--fix", is_flag=True, help="Print the fixes as a unified diff; the remarks go to standard error.")
 @click.option("--write", is_flag=True, help="With --fix: make the fixes in the files.")

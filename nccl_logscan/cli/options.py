@@ -5,22 +5,45 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import click
 
 from nccl_logscan.expressions import deferred
 from nccl_logscan.sources.places import is_one_of
 
+_NO_NAME = "the name is empty; is a variable not set?"
 _VERSION = deferred(r"(?:core_)?v?\d+(?:\.\d+){0,4}(?:[-+.\w]{0,40})?", re.ASCII)
+
+
+class NamedPath(click.Path):
+    """A path as a Path. No name, as an unset variable leaves it, is refused: a Path takes it for the folder here."""
+
+    def __init__(self, *, exists: bool = False, file_okay: bool = True) -> None:
+        super().__init__(exists=exists, file_okay=file_okay, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the Path; fails for an empty name."""
+        if value == "":
+            self.fail(_NO_NAME, param, ctx)
+        return super().convert(value, param, ctx)
+
 
 own_rules = click.option(
     "--rules",
     "folders",
     multiple=True,
     metavar="DIR",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    type=NamedPath(exists=True, file_okay=False),
     help="A folder with rules of your own, beside the built-in ones.",
 )
+
+
+def place_given(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
+    """Return the name of an output; raises BadParameter where it is empty. A callback of click's."""
+    if value == "":
+        raise click.BadParameter(_NO_NAME)
+    return value
 
 
 def version_given(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:

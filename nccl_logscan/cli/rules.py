@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from nccl_logscan.cli import completing
-from nccl_logscan.cli.options import own_rules
+from nccl_logscan.cli.options import NamedPath, own_rules
 from nccl_logscan.cli.rule_text import described, listed
 from nccl_logscan.cli.stdout import printing
 from nccl_logscan.cli.suggest import suggest_command
@@ -128,7 +128,7 @@ _CHECK = click.option("--check", "only_check", is_flag=True, help="Write nothing
 
 
 @rules_command.command("docs", short_help="Write a page for each category, and an index.")
-@click.argument("folder", metavar="[DIR]", default="docs/rules", type=click.Path(file_okay=False, path_type=Path))
+@click.argument("folder", metavar="[DIR]", default="docs/rules", type=NamedPath(file_okay=False))
 @_CHECK
 def docs(folder: Path, *, only_check: bool) -> None:
     """Write a page for each category, and an index, into DIR (docs/rules)."""

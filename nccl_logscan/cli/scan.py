@@ -10,7 +10,7 @@ import click
 from nccl_logscan.cli.completing import files
 from nccl_logscan.cli.engine import EngineOptions, engine_options
 from nccl_logscan.cli.follow import WatchOptions, watch_options
-from nccl_logscan.cli.options import own_rules
+from nccl_logscan.cli.options import NamedPath, own_rules
 from nccl_logscan.cli.scanning import run_scan
 from nccl_logscan.report.forms import FORMS
 from nccl_logscan.skim.choice import LARGE, Skimming
@@ -87,7 +87,7 @@ Exit codes:
 @click.option(
     "--model",
     "model",
-    type=click.Path(path_type=Path),
+    type=NamedPath(),
     metavar="FILE",
     help="A model of `nccl-logscan train` for what no rule knows, instead of the shipped one.",
 )

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from nccl_logscan.cli import completing, say
-from nccl_logscan.cli.options import own_rules
+from nccl_logscan.cli.options import NamedPath, own_rules
 from nccl_logscan.cli.progress import progress_on
 from nccl_logscan.cli.stdin import standard_input
 from nccl_logscan.drafting.draft import as_yaml
@@ -43,7 +43,7 @@ Exit codes:
     "--output",
     "folder",
     metavar="DIR",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=NamedPath(file_okay=False),
     help="Write each draft as <category or unsorted>/<name>.yaml below this folder. [default: standard output]",
 )
 @click.option(

@@ -9,7 +9,7 @@ import click
 import yaml
 
 from nccl_logscan.classifier.data import Message, read_messages, shipped_messages
-from nccl_logscan.cli.options import must_replace_none_of
+from nccl_logscan.cli.options import NamedPath, must_replace_none_of
 from nccl_logscan.cli.stdout import printing
 from nccl_logscan.errors import InputError, OutputError
 from nccl_logscan.pipeline import scan
@@ -30,17 +30,13 @@ Examples:
     "--cases",
     "folders",
     multiple=True,
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    type=NamedPath(exists=True, file_okay=False),
     metavar="DIR",
     help="Cases of your own: below it a folder for each, with its logs and a case.yaml that says `category:`.",
 )
-@click.option(
-    "--data", type=click.Path(path_type=Path), metavar="FILE", help="Other labelled messages than the shipped."
-)
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Where to write the model.")
-@click.option(
-    "--card", "card_path", type=click.Path(path_type=Path), metavar="FILE", help="Where to write its MODEL.md."
-)
+@click.option("--data", type=NamedPath(), metavar="FILE", help="Other labelled messages than the shipped.")
+@click.option("-o", "--output", type=NamedPath(), metavar="FILE", help="Where to write the model.")
+@click.option("--card", "card_path", type=NamedPath(), metavar="FILE", help="Where to write its MODEL.md.")
 def train_command(folders: tuple[Path, ...], data: Path | None, output: Path | None, card_path: Path | None) -> None:
     """Train the classifier, say how good it is on messages that it has not seen, and write it.
 

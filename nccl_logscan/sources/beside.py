@@ -26,10 +26,12 @@ _NAMES = frozenset({".env", ".deepspeed_env", "dockerfile", "containerfile", "ma
 def given_configs(paths: Sequence[str], *, limits: Limits = DEFAULTS) -> list[Source]:
     """Return the configuration files that the user names, each once, in the order given.
 
-    Raises InputError if one is missing, is no file, or cannot be read.
+    Raises InputError if one has no name, is missing, is no file, or cannot be read.
     """
     found: dict[tuple[int, int], Source] = {}
     for given in paths:
+        if not given:
+            raise InputError("the name of a configuration file is empty", hint="is a variable not set?")
         path = Path(given)
         try:
             state = path.stat()

@@ -104,3 +104,16 @@ def test_names_to_explain_wait_for_a_letter():
 
 def test_another_shell_is_refused(run):
     assert run("completion", "tcsh").code == 2
+
+
+@pytest.mark.parametrize(
+    "words", [{}, {"COMP_WORDS": "nccl-logscan sc"}, {"COMP_WORDS": "nccl-logscan sc", "COMP_CWORD": "one"}], ids=len
+)
+def test_what_no_shell_sets_is_told(run, monkeypatch, words):
+    for name, value in {"_NCCL_LOGSCAN_COMPLETE": "bash_complete", **words}.items():
+        monkeypatch.setenv(name, value)
+
+    told = run()
+
+    assert told.code == 2
+    assert told.err.splitlines()[-1] == " help: unset _NCCL_LOGSCAN_COMPLETE"

@@ -13,7 +13,8 @@ import pytest
 
 from nccl_logscan.cli import main
 
-GALLERY = Path(__file__).parents[2] / "fixtures" / "broken-rules"
+_FIXTURES = Path(__file__).parents[2] / "fixtures"
+GALLERY = _FIXTURES / "broken-rules"
 
 
 @pytest.fixture
@@ -278,3 +279,35 @@ def test_an_error_is_no_traceback_in_a_process_of_its_own(start):
 
     assert (process.returncode, stdout) == (3, b"")
     assert is_one_error(stderr.decode())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("",),
+        ("log", "-o", ""),
+        ("log", "--rules", ""),
+        ("log", "--config", ""),
+        ("log", "--model", ""),
+        ("lint", ""),
+        ("lint", "-", "-o", ""),
+        ("advise", "--params", "7e9", "--format", "diff", "--script", ""),
+        ("events", "", "-o", "-"),
+        ("events", "log", "-o", ""),
+        ("demo", "--to", ""),
+        ("rules", "docs", ""),
+        ("rules", "suggest", "log", "-o", ""),
+        ("train", "--cases", ""),
+        ("train", "-o", ""),
+    ],
+    ids=" ".join,
+)
+def test_an_unset_variable_for_a_name_is_told_and_nothing_is_written(run, here, words):
+    (here / "log").write_bytes((_FIXTURES / "cases" / "lab" / "ds-overflow" / "driver.log").read_bytes())
+
+    told = run(*words)
+
+    assert told.code in {2, 3, 4, 5}
+    assert "empty" in told.err
+    assert "defect" not in told.err
+    assert [path.name for path in here.iterdir()] == ["log"]
