@@ -25,7 +25,8 @@ FORCED = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["ha
     "force-include"
 ]
 SHIPPED = [name for name in FORCED if name != "rules"]
-OTHERS = ("pyproject.toml", "hatch_build.py", ".gitignore", "README.md", "LICENSE", "nccl_logscan/version.py")
+BILL = "requirements/nccl-logscan.cdx.json"
+OTHERS = (BILL, "pyproject.toml", "hatch_build.py", ".gitignore", "README.md", "LICENSE", "nccl_logscan/version.py")
 
 needs_compiler = pytest.mark.skipif(
     os.environ.get("CI") != "true" and not any(map(shutil.which, ("cc", "gcc", "clang"))), reason="there is no compiler"
@@ -71,10 +72,30 @@ def test_a_wheel_is_for_the_platform_that_its_kernel_is_for(checkout, tmp_path):
 
 
 @needs_compiler
-def test_the_same_source_gives_the_same_wheel(checkout):
-    first = build(checkout, "wheel")[0].read_bytes()
-    shutil.rmtree(checkout / "dist")
-    assert build(checkout, "wheel")[0].read_bytes() == first
+@pytest.mark.parametrize("target", ["wheel", "sdist"])
+def test_the_same_source_gives_the_same_file_in_another_folder_at_another_time_and_with_other_rights(
+    checkout, tmp_path, target
+):
+    other = tmp_path / "a longer name" / "of another folder"
+    shutil.copytree(checkout, other)
+    for file in filter(Path.is_file, other.rglob("*")):
+        os.utime(file, (10**9, 10**9))
+        file.chmod(0o640)
+    first = build(checkout, target, TZ="UTC", LC_ALL="C")[0]
+    earlier = os.umask(0o077)
+    try:
+        second = build(other, target, TZ="Asia/Tokyo", LC_ALL="C.UTF-8", PYTHONHASHSEED="7")[0]
+    finally:
+        os.umask(earlier)
+    assert first.name == second.name
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_the_wheel_carries_its_bill_of_materials(checkout):
+    wheel, _ = build(checkout, "wheel")
+    with zipfile.ZipFile(wheel) as packed:
+        [name] = [name for name in packed.namelist() if "/sboms/" in name]
+        assert packed.read(name) == (ROOT / BILL).read_bytes()
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ THREATS = (
     "another rank", "a verdict", "config path outside the given folder", "disk full", "read errors", "permission",
     "SIGINT", "SIGTERM", "a worker killed", "memory limit", "closed pipe", "read-only folder",
     "two runs writing one report", "tokens", "keys", "passwords", "signed URLs", "environments",
-    "network at run time", "wheels",
+    "network at run time", "wheels", "bill of materials",
 )  # fmt: skip
 
 
