@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from _weakref import ref  # `weakref` has it from here, and takes a millisecond to import
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import ClassVar
@@ -93,6 +93,16 @@ class Gate:
         return (
             _first_match((keys[number][1] for number in sorted({key for key, _, _ in found})), text) if found else None
         )
+
+    def candidates(self, text: str) -> Collection[re.Pattern[str]]:
+        """Return the expressions that may match `text`, in no order; all of them where looking proves nothing."""
+        looked_at = self._comparable(text)
+        if looked_at is None:
+            return self._expressions
+        if self._find is None:
+            return {expression for literal, expression in self._keys if literal in looked_at}
+        found = self._find(looked_at, overlapping=True)
+        return {self._keys[key][1] for key, _, _ in found} if found else ()
 
     def _comparable(self, text: str) -> str | None:
         """Return `text` as the literals are to be looked for in it; None where looking for them would prove nothing."""

@@ -86,7 +86,7 @@ def _who(origin: Origin) -> str:
 
 def _rule(finding: Finding, secret: str | None) -> str:
     rule = finding.rule
-    told = f"{rule.id}  {rule.title} ({rule.role}, {rule.severity})"
+    told = f"{rule.id}  {redact(rule.title)} ({rule.role}, {rule.severity})"
     captures = finding.captures.items()
     said = ", ".join(f"{name} = {REDACTED if value == secret else redact(value)}" for name, value in captures)
     return f"{told}: {said}" if said else told

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from typing import Any
 
 from nccl_logscan.explain.model import Doing, Explanation, Kind
 from nccl_logscan.report.json import json_document
@@ -40,8 +41,15 @@ def as_json(name: str, explanations: Sequence[Explanation]) -> str:
         "mentions": [{"rule": a rule's id, "title"}], "sources": [addresses]}]}
     """
     entries = [asdict(explanation) for explanation in explanations]
-    document = {"name": redact(name), "explanations": entries}
-    return json_document(document)
+    return json_document(_redacted({"name": name, "explanations": entries}))
+
+
+def _redacted(part: Any) -> Any:
+    if isinstance(part, str):
+        return redact(part)
+    if isinstance(part, dict):
+        return {name: _redacted(value) for name, value in part.items()}
+    return [_redacted(entry) for entry in part] if isinstance(part, list | tuple) else part
 
 
 def _in_brief(explanation: Explanation) -> Iterator[str]:
@@ -78,7 +86,7 @@ def _doings(heading: str, doings: Sequence[Doing]) -> Iterator[str]:
     for doing in doings:
         yield from _wrapped(doing.text, "    ", first="  - ")
         if doing.run:
-            yield from (f"      {visible(line)}" for line in doing.run.strip("\n").split("\n"))
+            yield from (f"      {visible(redact(line))}" for line in doing.run.strip("\n").split("\n"))
 
 
 def _mentioned(explanation: Explanation, *, verbose: bool) -> Iterator[str]:
@@ -94,7 +102,7 @@ def _mentioned(explanation: Explanation, *, verbose: bool) -> Iterator[str]:
 
 def _wrapped(text: str, indent: str = "", first: str | None = None) -> list[str]:
     return textwrap.wrap(
-        visible(" ".join(text.split())),
+        visible(redact(" ".join(text.split()))),
         _WIDTH,
         initial_indent=indent if first is None else first,
         subsequent_indent=indent,

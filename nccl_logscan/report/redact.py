@@ -2,72 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
 
 from nccl_logscan.expressions import deferred
 from nccl_logscan.gate import Gate
 from nccl_logscan.position import Span
+from nccl_logscan.report import secret_forms as forms
 
 REDACTED = "[redacted]"
 
-# Every expression is linear: a literal first, then single classes, no nested repeats.
-_TOKENS = deferred(
-    r"\b(?:"
-    r"(?:AKIA|ASIA)[0-9A-Z]{16}"  # AWS access key id
-    r"|hf_[A-Za-z0-9]{16,}"  # Hugging Face
-    r"|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{20,}"
-    r"|glpat-[A-Za-z0-9_-]{16,}"  # GitLab
-    r"|sk-[A-Za-z0-9_-]{20,}"  # OpenAI, Anthropic and those who copied the form
-    r"|xox[abeoprs]-[A-Za-z0-9-]{10,}"  # Slack
-    r"|AIza[A-Za-z0-9_-]{30,}|ya29\.[A-Za-z0-9_-]{20,}"  # Google
-    r"|nvapi-[A-Za-z0-9_-]{20,}"  # NVIDIA
-    r"|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"  # JSON web token
-    r")"
-)
-_PRIVATE_KEY = deferred(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]*")
-_AUTHORIZATION = deferred(r"(?i)\b(?:bearer|basic)\s{1,4}([A-Za-z0-9+/_.~=-]{12,})")
-_URL_LOGIN = deferred(r"://[^\s/:@]{0,200}:([^\s/@]{1,400})@")
-_SIGNED_URL = deferred(
-    r"(?i)[?&;](?:x-(?:amz|goog)-(?:signature|credential|security-token)|awsaccesskeyid|signature|sig)=([^&\s\"'<>]+)"
-)
-# NCCL_SITE_TOKEN set by environment to x
-_SET_TO = r"\sset\s(?:by\s[\w./-]{1,100}\s)?to\s"
-_PASSWORD = deferred(
-    rf"(?i)(?:password|passwd|passphrase)(?:[\"']?\s{{0,2}}[=:]\s{{0,2}}|{_SET_TO}|\s)"
-    r"(?:\"([^\"]+)\"|'([^']+)'|([^\s,;&\"']+))"
-)
-_NAMED = deferred(
-    r"(?i)(?:secret|api[_-]?key|access[_-]?key|private[_-]?key|credentials?|token)"
-    rf"(?:[\"']?\s{{0,2}}[=:\s]\s{{0,2}}|{_SET_TO})[\"']?([A-Za-z0-9+/_.~=-]{{8,}})"
-)
-# {name: DB_PASSWORD, value: x} of Kubernetes and ECS, in one line.
-_APART = r"[\"']?\s{0,2},\s{0,2}[\"']?value[\"']?\s{0,2}[=:]\s{0,2}[\"']?"
-_PASSWORD_APART = deferred(rf"(?i)(?:password|passwd|passphrase){_APART}([^\"',}}\s]+)")
-_NAMED_APART = deferred(
-    rf"(?i)(?:secret|api[_-]?key|access[_-]?key|private[_-]?key|credentials?|token){_APART}([A-Za-z0-9+/_.~=-]{{8,}})"
-)
 # Most texts hold none of their literals and cost one look for them.
 _MAY_HOLD_A_SECRET = Gate(
-    _TOKENS,
-    _PRIVATE_KEY,
-    _AUTHORIZATION,
-    _URL_LOGIN,
-    _SIGNED_URL,
-    _PASSWORD,
-    _NAMED,
-    _PASSWORD_APART,
-    _NAMED_APART,
+    forms.TOKENS,
+    forms.PRIVATE_KEY,
+    forms.PASSWORD,
+    forms.KEY,
+    forms.MAYBE,
+    forms.MAYBE_BEHIND_BLANK,
+    forms.OPTION,
+    forms.AUTHORIZATION,
+    forms.COOKIE,
+    forms.URL_PASSWORD,
+    forms.URL_USER,
+    forms.SIGNATURE,
+    forms.PARAMETER,
+    forms.WEBHOOK,
+    forms.COMMAND,
 )
-_PASSWORD_NAME = deferred(r"(?i)password|passwd|passphrase")
-_SECRET_NAME = deferred(r"(?i)secret|api_?key|access_?key|private_?key|credential|token\b")
-# The body lines of a PEM block have 64 characters, those of an OpenSSH key 70 (RFC 7468; OpenSSH's PROTOCOL.key).
-_KEY_BODY = deferred(r"[A-Za-z0-9+/]{64}(?:[A-Za-z0-9+/]{6})?")
 _NUMBER = deferred(r"[-+0-9.,eE]+")
+# What stands where a secret would: api_key=None, secret=<from env>, key=$KEY
+_NO_SECRET = deferred(
+    r"(?i)(?:none|null|nil|true|false|yes|no|str|string|bytes|undefined|unset|empty|missing|required|default|\*+)$|[<${%[(*]"
+)
+_BODY_LINE = 80
+"""More than a line of a key's body has, and its end."""
+_SHORTEST = 8
+"""A shorter value may be a word or a number of the log's own."""
 
 
 def redact(text: str) -> str:
     """Return the text with well-known secrets replaced by `[redacted]`; the names before them stay."""
     return redact_marked(text, None)[0]
+
+
+def secrets_in(text: str) -> Iterator[str]:
+    """Yield the secrets of a text that may be looked for elsewhere, where no name tells them: no words, no numbers."""
+    for start, end in _merged(sorted(_secrets(text))):
+        if _may_be_secret(text[start:end]):
+            yield text[start:end]
 
 
 def holds_no_secret(text: str) -> bool:
@@ -77,9 +60,17 @@ def holds_no_secret(text: str) -> bool:
 
 def redact_value(name: str, value: str) -> str:
     """Return a named value redacted: all of it where the name says that it is a secret (`HF_TOKEN`)."""
-    if value and _PASSWORD_NAME.search(name):
+    if value and forms.PASSWORD_NAME.search(name):
         return REDACTED
-    return REDACTED if _SECRET_NAME.search(name) and _may_be_secret(value) else redact(value)
+    return REDACTED if forms.SECRET_NAME.search(name) and _may_be_secret(value) else redact(value)
+
+
+def named_secret(name: str, value: str) -> Iterator[str]:
+    """Yield the secrets of a named value that may be looked for where no name tells them."""
+    if redact_value(name, value) == REDACTED and _may_be_secret(value):
+        yield value
+    else:
+        yield from secrets_in(value)
 
 
 def redact_marked(text: str, mark: Span | None) -> tuple[str, Span | None]:
@@ -96,16 +87,23 @@ def redact_marked(text: str, mark: Span | None) -> tuple[str, Span | None]:
 
 
 def _secrets(text: str) -> Iterator[tuple[int, int]]:
-    if _is_key_body(text.strip()):
+    if _is_key_body(text):
         yield 0, len(text)
-    if not _MAY_HOLD_A_SECRET.admits(text):
-        return
-    for expression in (_TOKENS, _PRIVATE_KEY):
-        yield from (match.span() for match in expression.finditer(text))
-    for expression in (_AUTHORIZATION, _URL_LOGIN, _SIGNED_URL, _PASSWORD, _PASSWORD_APART):
-        yield from (match.span(match.lastindex or 0) for match in expression.finditer(text))
-    for expression in (_NAMED, _NAMED_APART):
-        yield from (match.span(1) for match in expression.finditer(text) if _may_be_secret(match[1]))
+    for expression in _MAY_HOLD_A_SECRET.candidates(text):
+        is_secret = _IS_SECRET.get(expression, _is_any)
+        for match in expression.finditer(text):
+            # Each expression has a group for each way of quoting a value; a token is the whole match.
+            value = match[match.lastindex or 0]
+            if not value.startswith(REDACTED[:-1]) and is_secret(value):
+                yield match.span(match.lastindex or 0)
+
+
+def _is_any(_value: str) -> bool:
+    return True
+
+
+def _is_no_placeholder(value: str) -> bool:
+    return _NO_SECRET.match(value) is None
 
 
 def _may_be_secret(value: str) -> bool:
@@ -113,13 +111,20 @@ def _may_be_secret(value: str) -> bool:
 
     Words of prose have no digits, numbers no letters; every key in use has both.
     """
-    return len(value) >= 8 and any(map(str.isdigit, value)) and not _NUMBER.fullmatch(value)
+    return (
+        len(value) >= _SHORTEST
+        and any(map(str.isdigit, value))
+        and not _NUMBER.fullmatch(value)
+        and _is_no_placeholder(value)
+    )
 
 
 def _is_key_body(text: str) -> bool:
-    if _KEY_BODY.fullmatch(text) is None:
+    """Whether a line is of the body of a private key, behind whatever prefix."""
+    word = text[-_BODY_LINE:].rsplit(None, 1)[-1:]
+    if not word or forms.KEY_BODY.fullmatch(word[0]) is None:
         return False
-    return text != text.lower() and text != text.upper() and any(map(str.isdigit, text))
+    return word[0] != word[0].lower() and word[0] != word[0].upper() and any(map(str.isdigit, word[0]))
 
 
 def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -142,3 +147,12 @@ def _moved(column: int, secrets: list[tuple[int, int]], inside: int) -> int:
             break
         shift += len(REDACTED) - (end - start)
     return column + shift
+
+
+_IS_SECRET: Mapping[re.Pattern[str], Callable[[str], bool]] = {
+    forms.KEY: _is_no_placeholder,
+    **dict.fromkeys(
+        (forms.MAYBE, forms.MAYBE_BEHIND_BLANK, forms.AUTHORIZATION, forms.URL_USER, forms.PARAMETER), _may_be_secret
+    ),
+}
+"""What is asked of a value; of those that are not here nothing."""

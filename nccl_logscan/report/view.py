@@ -31,8 +31,9 @@ from nccl_logscan.diagnosis.verdict import (
 from nccl_logscan.expressions import deferred
 from nccl_logscan.position import Instant, Position
 from nccl_logscan.report.activity import activity_of
+from nccl_logscan.report.bare_secrets import secrets_of, without
 from nccl_logscan.report.machines import links_of, machines_of
-from nccl_logscan.report.redact import redact, redact_marked, redact_value
+from nccl_logscan.report.redact import redact, redact_marked, redact_value, secrets_in
 from nccl_logscan.report.training import training_of
 from nccl_logscan.rulebook.rule import Rule
 from nccl_logscan.taxonomy import Role
@@ -112,7 +113,8 @@ def build_view(result: ScanResult) -> ReportView:
         "rules": {rule.id: rule_prose(rule) for rule in _rules(result)},
         "omitted": {**_omitted(result), "machines": _hosts_left_out(machines)},
     }
-    cleaned: ReportView = _cleaned(view)
+    secrets = set(secrets_of(result))
+    cleaned: ReportView = without(_cleaned(view, secrets), secrets)
     return cleaned
 
 
@@ -491,22 +493,28 @@ def _cut(text: str) -> str:
     return text if len(text) <= TEXT_LIMIT else text[: TEXT_LIMIT - 1] + "…"
 
 
-def _cleaned_text(text: str) -> str:
-    shown = _cut(redact(text[: 2 * TEXT_LIMIT]))
+def _cleaned_text(text: str, secrets: set[str]) -> str:
+    text = text[: 2 * TEXT_LIMIT]
+    redacted = redact(text)
+    if redacted != text:
+        secrets.update(secrets_in(text))
+    shown = _cut(redacted)
     return shown if shown.isascii() else _LONE_SURROGATE.sub("\ufffd", shown)
 
 
-_cleaned_name = lru_cache(maxsize=256)(_cleaned_text)  # a view has the same names over and over
+@lru_cache(maxsize=256)  # a view has the same names over and over
+def _cleaned_name(name: str) -> str:
+    return _cleaned_text(name, set())
 
 
-def _cleaned(part: Any) -> Any:
-    """Return the same with every text redacted, cut, and encodable in UTF-8."""
+def _cleaned(part: Any, secrets: set[str]) -> Any:
+    """Return the same with every text redacted, cut, and encodable in UTF-8; add to `secrets` what was taken out."""
     if isinstance(part, _Whole):
         return part if part.isascii() else _LONE_SURROGATE.sub("\ufffd", part)
     if isinstance(part, str):
-        return _cleaned_text(part)
+        return _cleaned_text(part, secrets)
     if isinstance(part, Mapping):
-        return {_cleaned_name(name): _cleaned(value) for name, value in part.items()}
+        return {_cleaned_name(name): _cleaned(value, secrets) for name, value in part.items()}
     if isinstance(part, list):
-        return [_cleaned(entry) for entry in part]
+        return [_cleaned(entry, secrets) for entry in part]
     return part

@@ -31,20 +31,22 @@ class Job:
     configs: tuple[str, ...]
 
 
-def poisoned(folder: Path, content: str, mark: str) -> Mapping[str, Job]:
+def poisoned(folder: Path, content: str, mark: str, *, called: str | None = None) -> Mapping[str, Job]:
     """Write three jobs below a folder: an adapter's failure, a mismatch that dumps tell, and a program's exception.
 
-    The first has a line that the rule of `site_rules` for this `mark` claims.
+    The first has a line that the rule of `site_rules` for this `mark` claims. Files and hosts are named after the
+    content, or are `called` otherwise.
     """
     jobs = {}
+    called = content if called is None else called
     for name, text in (
-        ("adapter", _adapter(content, mark)),
+        ("adapter", _adapter(content, mark, called)),
         ("dumps", _dumps(content)),
         ("program", _program(content)),
     ):
-        place = folder / f"{name} {_name(content, 40)}"
+        place = folder / f"{name} {_name(called, 40)}"
         place.mkdir(parents=True)
-        (place / f"{_name(content)}.log").write_bytes(_encoded(text))
+        (place / f"{_name(called)}.log").write_bytes(_encoded(text))
         if name == "dumps":
             _write_dumps(place, content)
         logs = [f"./{path.name}" for path in sorted(place.iterdir())]
@@ -52,7 +54,7 @@ def poisoned(folder: Path, content: str, mark: str) -> Mapping[str, Job]:
             place,
             f"MY-NET-{mark} : Got completion from peer node-2 with status=12",
             tuple(logs),
-            _write_configs(place, content),
+            _write_configs(place, content, called),
         )
     return jobs
 
@@ -116,13 +118,13 @@ def _replaced(pattern: str, head: str, content: str, text: str) -> str:
 # --- logs ----------------------------------------------------------------------------------------------------
 
 
-def _adapter(content: str, mark: str) -> str:
-    word = _word(content)
+def _adapter(content: str, mark: str, called: str) -> str:
+    word, host = _word(content), f"w07{_word(called)}"
     text = (CASES / "field" / "net002" / "trainer.log").read_text("utf-8")
-    text = text.replace("pretrain-w07", f"w07{word}").replace("<39158>", f"<39158>{word}")
+    text = text.replace("pretrain-w07", host).replace("<39158>", f"<39158>{word}")
     text = _replaced(r"localGid \S+", "localGid ", word, text)
     text = _replaced(r"set by environment to (\d+)\.", r"set by environment to \1 ", content, text)
-    before = f"w07{word}:1204:1204 [4] NCCL INFO"
+    before = f"{host}:1204:1204 [4] NCCL INFO"
     start = (
         f"NCCL version 2.21.5{word}",
         f"cudaDriverVersion 12080{word}",
@@ -133,7 +135,7 @@ def _adapter(content: str, mark: str) -> str:
         f"NCCL_DEBG set by environment to {content}",
         f"comm 0x{word} rank 44 nranks 96 cudaDev 4 nvmlDev 4 busId 9b000 commId 0x31{word} - Init START",
     )
-    warn = f"w07{word}:1204:1702 [4] misc/zz{word}.cc:1 NCCL WARN"
+    warn = f"{host}:1204:1702 [4] misc/zz{word}.cc:1 NCCL WARN"
     return "\n".join(
         (
             *(f"{before} {line}" for line in start),
@@ -183,8 +185,8 @@ def _filled(part: Any, content: str, key: str = "") -> Any:
     return f"{part}{content}" if key in _IN_DUMPS and isinstance(part, str) else part
 
 
-def _write_configs(folder: Path, content: str) -> tuple[str, ...]:
-    script = folder / f"{_name(content, 80)} run.sh"
+def _write_configs(folder: Path, content: str, called: str) -> tuple[str, ...]:
+    script = folder / f"{_name(called, 80)} run.sh"
     lines = (
         "#!/bin/bash",
         f"# {content}",
@@ -201,7 +203,7 @@ def _write_configs(folder: Path, content: str) -> tuple[str, ...]:
         "",
     )
     script.write_bytes(_encoded("\n".join(lines)))
-    values = folder / f"{_name(content, 80)} values.yaml"
+    values = folder / f"{_name(called, 80)} values.yaml"
     value = json.dumps(content.encode("utf-8", "replace").decode())
     values.write_text(f"command: torchrun\nenv:\n  - name: NCCL_DEBG\n    value: {value}\n", "utf-8")
     return f"./{script.name}", f"./{values.name}"
