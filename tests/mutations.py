@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
 import re
@@ -22,6 +23,7 @@ _NOISE = (
     "/usr/lib/python3/dist-packages/foo.py:12: FutureWarning: use of bar is deprecated",
     "wandb: Tracking run with wandb version 0.16.1",
 )
+_BAR = "Loading checkpoint shards: {0:3}%|####      | {0}/100 [00:12<00:30,  1.63it/s]"
 _RANK_IN_NAME = re.compile(r"rank[-_]?(\d+)")
 _NCCL_PIDS = re.compile(r"(?m)^((?:\S* )?\S+):(\d{2,7}):(\d{2,7}) \[")
 _HEX = re.compile(r"0x[0-9a-f]{6,16}")
@@ -119,16 +121,55 @@ def _other_hosts(job: Job) -> Files | None:
     return encoded({name: known.sub(lambda match: names[match[0]], text) for name, text in job.texts.items()})
 
 
-def _other_processes(job: Job) -> Files:
-    def later(match: re.Match[str]) -> str:
-        return f"{match[1]}:{int(match[2]) + 100_000}:{int(match[3]) + 100_000} ["
+def _full_hosts(job: Job) -> Files | None:
+    if not job.hosts or any("." in host or len(host) < 3 for host in job.hosts):
+        return None
+    known = re.compile(r"(?<![\w.-])(?:" + "|".join(map(re.escape, job.hosts)) + r")(?=:\d+:\d+ \[)")
+    return encoded({name: known.sub(r"\g<0>.cluster.example", text) for name, text in job.texts.items()})
 
-    return encoded({name: _NCCL_PIDS.sub(later, text) for name, text in job.texts.items()})
+
+def _other_processes(job: Job) -> Files:
+    """Processes and threads of NCCL's headers have other numbers, wherever a log speaks of them."""
+    numbers = {
+        number for text in job.texts.values() for match in _NCCL_PIDS.finditer(text) for number in match.groups()[1:]
+    }
+    named = (
+        re.compile(r"(?<![\w.])(?:" + "|".join(sorted(numbers, key=len, reverse=True)) + r")(?![\w.])")
+        if numbers
+        else None
+    )
+
+    def later(text: str) -> str:
+        return named.sub(lambda match: str(int(match[0]) + 100_000), text) if named else text
+
+    return encoded({name: later(text) for name, text in job.texts.items()})
 
 
 def _other_addresses(job: Job) -> Files:
-    other = lambda match: hex(int(match[0], 16) ^ 0x5A5A)  # noqa: E731 - as short as its use
+    def other(match: re.Match[str]) -> str:
+        return f"0x{int(match[0], 16) ^ 0x5A5A:0{len(match[0]) - 2}x}"
+
     return encoded({name: _HEX.sub(other, text) for name, text in job.texts.items()})
+
+
+def _bars_between(job: Job) -> Files:
+    """A progress bar on standard error draws itself between the lines of standard output."""
+
+    def drawn(at: int, line: str) -> str:
+        return (
+            line
+            if at % 9 != 4 or line.startswith((" ", "\t"))
+            else f"{line}\n{_BAR.format(at % 100)}\r{_BAR.format(at % 100 + 1)}"
+        )
+
+    return dict(_lines(drawn)(job) or {})
+
+
+def _mixed_ends(text: str) -> bytes:
+    ends = ("\n", "\r\n", "\n")
+    lines = text.split("\n")
+    joined = "".join(line + ends[at % 3] for at, line in enumerate(lines[:-1]))
+    return (joined + lines[-1]).encode("utf-8", "surrogateescape")
 
 
 def _other_file(job: Job) -> Files | None:
@@ -164,6 +205,9 @@ def _merged(label: Callable[[int], str]) -> Mutation:
 HARMLESS: Mapping[str, Mutation] = {
     "CRLF": _bytes(lambda text: text.replace("\n", "\r\n").encode("utf-8", "surrogateescape")),
     "UTF-16": _bytes(lambda text: text.encode("utf-16", "replace")),
+    "UTF-16, big-endian": _bytes(lambda text: b"\xfe\xff" + text.encode("utf-16-be", "replace")),
+    "mixed line ends": _bytes(_mixed_ends),
+    "gzip": _bytes(lambda text: gzip.compress(text.encode("utf-8", "surrogateescape"))),
     "a byte order mark": _bytes(lambda text: b"\xef\xbb\xbf" + text.encode("utf-8", "surrogateescape")),
     "no last line feed": _bytes(lambda text: text.rstrip("\n").encode("utf-8", "surrogateescape")),
     "colours": _lines(lambda _, line: f"\x1b[33m{line}\x1b[0m"),
@@ -189,8 +233,10 @@ HARMLESS: Mapping[str, Mutation] = {
     "noise between": _with_noise,
     "noise before": _noise_before,
     "noise behind": _noise_behind,
+    "progress bars between": _bars_between,
     "empty lines between": _lines(lambda _, line: f"{line}\n"),
     "other host names": _other_hosts,
+    "full host names": _full_hosts,
     "other process numbers": _other_processes,
     "other addresses": _other_addresses,
     "another file name": _other_file,

@@ -6,17 +6,30 @@ import atexit
 import gc
 import io
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from typing import Any
 
+from nccl_logscan.cli.signals import Ended, ended_by_signals
 from nccl_logscan.errors import LogscanError, Problem, RulebookError
 from nccl_logscan.kept import save
 from nccl_logscan.records import replace
 from nccl_logscan.report.visible import harmless_to_runners, visible
+from nccl_logscan.report.write import placed
 from nccl_logscan.version import __version__
 
 _DEFECT = 70
+_NO_MEMORY = 71
+_LITTLE = 1 << 30
+"""Of a limit on the memory so few bytes make an error that is not understood one of memory."""
+_PLACES = 5
+"""Of what was written before an interrupt so many are named."""
+_INTERRUPTS: dict[int, str] = {
+    signal.SIGINT: "interrupted",
+    signal.SIGTERM: "ended by SIGTERM",
+    signal.SIGHUP: "ended by SIGHUP",
+}
 
 # Imported when they are run: `rules` needs PyYAML and pydantic, and `--version` neither.
 COMMANDS = {
@@ -38,21 +51,30 @@ COMPLETION = "_NCCL_LOGSCAN_COMPLETE"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
-    0 healthy, 1 failure found, 2 usage, 3 input unreadable or nothing to judge, 4 rules, 5 output, 70 a defect of ours.
+    0 healthy, 1 failure found, 2 usage, 3 input unreadable or nothing to judge, 4 rules, 5 output, 70 a defect of ours,
+    71 too little memory, 128 and a signal's number where that ended it.
     """
     _print_anything()
     words = list(sys.argv[1:] if arguments is None else arguments)
+    before = len(placed())
     try:
-        return _run(words)
-    except KeyboardInterrupt:
-        tell("interrupted; nothing was written")
-        return 130
+        with ended_by_signals():
+            return _run(words)
+    except KeyboardInterrupt as interrupt:
+        number = interrupt.number if isinstance(interrupt, Ended) else signal.SIGINT
+        tell(f"{_INTERRUPTS.get(number, 'ended')}; {_done(placed()[before:])}")
+        return 128 + number
+    except MemoryError:
+        return _without_memory(placed()[before:])
     except LogscanError as error:
         for problem in error.problems if isinstance(error, RulebookError) else ():
             say(*_harmless(problem).render().split("\n"))
         tell(str(error), error.hint)
         return error.exit_code
     except Exception as error:  # noqa: BLE001 - the one place that says a defect is ours
+        if _has_little_memory():
+            # Libraries that cannot allocate raise anything.
+            return _without_memory(placed()[before:])
         return _defect(error)
 
 
@@ -101,6 +123,24 @@ def say(*lines: str) -> None:
 def _harmless(problem: Problem) -> Problem:
     """Return a problem each of whose texts is on one line, so that none begins a line of what is said of it."""
     return replace(problem, file=visible(problem.file), message=visible(problem.message))
+
+
+def _without_memory(places: Sequence[str]) -> int:
+    tell(f"the memory did not suffice; {_done(places)}", "give it more (ulimit -v), or scan fewer files at once")
+    return _NO_MEMORY
+
+
+def _has_little_memory() -> bool:
+    from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit  # noqa: PLC0415 - for what seldom happens
+
+    limit = getrlimit(RLIMIT_AS)[0]
+    return limit != RLIM_INFINITY and limit < _LITTLE and not os.environ.get("NCCL_LOGSCAN_TRACEBACK")
+
+
+def _done(places: Sequence[str]) -> str:
+    if not places:
+        return "nothing was written"
+    return f"written before that: {', '.join(places[:_PLACES])}{' and others' if len(places) > _PLACES else ''}"
 
 
 def _defect(error: Exception) -> int:

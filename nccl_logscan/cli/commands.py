@@ -75,7 +75,7 @@ def run_command(words: list[str]) -> int:
     try:
         return int(cli.main(args=words, prog_name="nccl-logscan", standalone_mode=False) or 0)
     except click.exceptions.Abort as error:
-        raise KeyboardInterrupt from error
+        raise error.__cause__ if isinstance(error.__cause__, KeyboardInterrupt) else KeyboardInterrupt from error
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return error.exit_code

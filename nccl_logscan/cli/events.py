@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from nccl_logscan.cli import completing, say
+from nccl_logscan.cli.limits import limit_option
 from nccl_logscan.cli.options import must_replace_none_of, place_given
 from nccl_logscan.cli.progress import progress_on
 from nccl_logscan.cli.stdin import standard_input
@@ -22,6 +23,7 @@ from nccl_logscan.event_table.rows import Choice
 from nccl_logscan.report.visible import harmless_to_runners, visible
 from nccl_logscan.report.write import EVENTS, descriptor_of
 from nccl_logscan.sources import Source, open_sources
+from nccl_logscan.sources.limits import Limits
 
 _NOTES = 20
 _PRINTED = frozenset({1, 2})
@@ -85,6 +87,7 @@ Exit codes:
     type=click.IntRange(1, 512),
     help="How many processes read several files. [default: as many as cores, for large ones]",
 )
+@limit_option
 @click.option("-q", "--quiet", is_flag=True, help="Do not say what was written.")
 def events_command(
     logs: tuple[str, ...],
@@ -94,6 +97,7 @@ def events_command(
     kinds: frozenset[str],
     ranks: tuple[int, ...],
     processes: int | None,
+    limits: Limits,
     quiet: bool,
 ) -> None:
     """Write every line of a log as a row of a table, with what the line tells in columns.
@@ -102,7 +106,7 @@ def events_command(
     are taken out as in reports.
     """
     form = form or _form_of(output)
-    sources = open_sources(logs, stdin=standard_input(logs))
+    sources = open_sources(logs, limits=limits, stdin=standard_input(logs))
     place = None if output == "-" else _place(output, (*logs, *(source.name for source in sources)))
     with printing():
         _export(sources, form, place, Choice(kinds, frozenset(ranks)), processes, quiet=quiet)

@@ -10,10 +10,12 @@ import click
 from nccl_logscan.cli.completing import files
 from nccl_logscan.cli.engine import EngineOptions, engine_options
 from nccl_logscan.cli.follow import WatchOptions, watch_options
+from nccl_logscan.cli.limits import limit_option
 from nccl_logscan.cli.options import NamedPath, own_rules
 from nccl_logscan.cli.scanning import run_scan
 from nccl_logscan.report.forms import FORMS
 from nccl_logscan.skim.choice import LARGE, Skimming
+from nccl_logscan.sources.limits import Limits
 
 
 @click.command(
@@ -96,6 +98,7 @@ Exit codes:
     is_flag=True,
     help="Replace hosts, addresses, users, paths and jobs by stand-ins (host-1), so that the report can be posted.",
 )
+@limit_option
 @click.option("--exit-zero", is_flag=True, help="Leave with 0 even if a failure was found.")
 @click.option("-v", "--verbose", is_flag=True, help="Say more than fits into 24 lines.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no verdict; the exit code and the report tell.")
@@ -110,6 +113,7 @@ def scan_command(
     every_line: bool,
     model: Path | None,
     redact: bool,
+    limits: Limits,
     exit_zero: bool,
     verbose: bool,
     quiet: bool,
@@ -138,6 +142,7 @@ def scan_command(
         skimming=Skimming(large=None if every_line else LARGE, threads=jobs),
         model=model,
         redact=redact,
+        limits=limits,
         exit_zero=exit_zero,
         verbose=verbose,
         quiet=quiet,

@@ -25,6 +25,7 @@ from nccl_logscan.report.forms import render
 from nccl_logscan.report.view import ReportView, build_view
 from nccl_logscan.rulebook.load import rulebook_with
 from nccl_logscan.skim.choice import Skimming
+from nccl_logscan.sources.limits import Limits
 from nccl_logscan.taxonomy import Category
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def run_scan(
     skimming: Skimming | None = None,
     model: Path | None = None,
     redact: bool = False,
+    limits: Limits | None = None,
     exit_zero: bool = False,
     verbose: bool = False,
     quiet: bool = False,
@@ -52,7 +54,7 @@ def run_scan(
     """Scan, or with `watch` follow the logs; write the report, print the verdict; return the exit code."""
     names = logs if engine is None else engine.names(logs)
     reports = outputs_of(outputs, forms, (*logs, *configs), names[0])
-    options = Options(configs=configs, skimming=skimming or Skimming(), model=_model(model))
+    options = Options(limits=limits or Limits(), configs=configs, skimming=skimming or Skimming(), model=_model(model))
     if watch is not None:
         result = _watch(logs, folders, options, watch, quiet)
     else:

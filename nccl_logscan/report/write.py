@@ -19,6 +19,9 @@ REPORT = "the report"
 EVENTS = "the events"
 _SAID_BY_OUTPUT = frozenset({REPORT, EVENTS})
 """What `--output` gives the place of."""
+_NAME_BYTES = 100
+"""Of the target's name in its part's, which has to fit into the 255 bytes of a name as well."""
+_placed: list[str] = []
 _STREAMS = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
 _DESCRIPTORS = frozenset(("/dev/fd", "/proc/self/fd"))
 _HINTS = {
@@ -85,6 +88,11 @@ def written_whole(path: Path, *, what: str = REPORT) -> Iterator[BinaryIO]:
         raise _output_error(path, problem, what) from problem
 
 
+def placed() -> tuple[str, ...]:
+    """Return the files that this process has put into their places, in order: what an interrupt has to say."""
+    return tuple(_placed)
+
+
 def descriptor_of(path: str | Path) -> int | None:
     """Return which of this process's open files a name stands for, as /dev/stdout does; None for any other.
 
@@ -122,22 +130,37 @@ def _part_of(target: Path) -> Iterator[BinaryIO]:
             part.flush()
             os.fchmod(part.fileno(), mode)
             os.fsync(part.fileno())
+            if name is None:
+                name = _part_name(target)
+                # Python follows the link to the file only where a folder is named; an absolute path has no use for it.
+                os.link(f"/proc/self/fd/{part.fileno()}", name, src_dir_fd=part.fileno(), follow_symlinks=True)
         Path(name).replace(target)
+        _placed.append(str(target))
     except BaseException:
         # Also for KeyboardInterrupt.
-        with suppress(OSError):
-            Path(name).unlink()
+        if name is not None:
+            with suppress(OSError):
+                Path(name).unlink()
         raise
     _sync_folder(target.parent)
 
 
-def _new_part(target: Path) -> tuple[int, str]:
+def _new_part(target: Path) -> tuple[int, str | None]:
     """Make a file beside the target that nobody else has open, and return its descriptor and path.
 
-    What `tempfile.mkstemp` does, which takes 2 ms to import.
+    It has no name yet where the system makes such files, so that nothing of it is left behind however the process ends.
     """
-    name = str(target.parent / f".{target.name[:100]}.{os.urandom(8).hex()}.part")
+    if hasattr(os, "O_TMPFILE") and Path("/proc/self/fd").exists():
+        with suppress(OSError):  # some file systems make none; what else is wrong shows below
+            return os.open(target.parent, os.O_RDWR | os.O_TMPFILE | os.O_CLOEXEC, 0o600), None
+    name = _part_name(target)
     return os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600), name
+
+
+def _part_name(target: Path) -> str:
+    # As `tempfile.mkstemp` makes one, which takes 2 ms to import.
+    told = os.fsdecode(os.fsencode(target.name)[:_NAME_BYTES])
+    return str(target.parent / f".{told}.{os.urandom(8).hex()}.part")
 
 
 @contextmanager
@@ -156,7 +179,8 @@ def _termination_interrupts() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    earlier = {number: signal.signal(number, signal.default_int_handler) for number in (signal.SIGTERM, signal.SIGHUP)}
+    ending = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is signal.SIG_DFL]
+    earlier = {number: signal.signal(number, signal.default_int_handler) for number in ending}
     try:
         yield
     finally:

@@ -22,4 +22,14 @@ def damaged(name: str, reason: object) -> EarlyEnd:
 
 def outgrown(ratio: int) -> EarlyEnd:
     """Return the end of an input that has grown so much that it is no log."""
-    return EarlyEnd(f"grows to more than {ratio} times its size and was read up to that")
+    return EarlyEnd(f"grows to more than {ratio:,} times its size and was read up to that ({raised('ratio')})")
+
+
+def too_large_a_window(name: str) -> EarlyEnd:
+    """Return the end of an input that asks for more memory to be unpacked than it gets."""
+    return EarlyEnd(f"asks for too much memory to unpack its {name} data ({raised('window_bytes')})")
+
+
+def raised(limit: str) -> str:
+    """Return how a limit that was reached is raised, for the note that says so."""
+    return f"--limit {limit}=N reads more"

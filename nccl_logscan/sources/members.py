@@ -15,7 +15,7 @@ from nccl_logscan.sources.archive import (
     read_zip_member,
     zip_members,
 )
-from nccl_logscan.sources.ends import PIECE, EarlyEnd, outgrown
+from nccl_logscan.sources.ends import PIECE, EarlyEnd, outgrown, raised
 from nccl_logscan.sources.kind import Kind, kind_of
 from nccl_logscan.sources.limits import Limits
 from nccl_logscan.sources.source import SAMPLE, Source, peeked, raising, unpacked, unpacked_ahead
@@ -200,7 +200,7 @@ def _range_blocks(opened: Callable[[], BinaryIO], start: int, size: int) -> Bloc
 
 
 def _too_many(limits: Limits) -> str:
-    return f"holds more than {limits.members} files; the others were not read"
+    return f"holds more than {limits.members:,} files; the others were not read ({raised('members')})"
 
 
 def zip_sources(opened: Callable[[], BinaryIO], name: str, limits: Limits) -> list[Source]:

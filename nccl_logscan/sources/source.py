@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nccl_logscan.records import dataclass
 from nccl_logscan.sources.ahead import Blocks, read_ahead
-from nccl_logscan.sources.ends import EarlyEnd
+from nccl_logscan.sources.ends import EarlyEnd, raised
 from nccl_logscan.sources.kind import Kind, kind_of
 from nccl_logscan.sources.limits import Limits
 from nccl_logscan.sources.magics import compression_of, looks_like_tar, looks_like_zip
@@ -132,9 +132,9 @@ class Source:
         are given once, by this or by `lines()`.
         """
         self.begin()
-        most, what = self.limits.dump_bytes, "dump"
+        most, what, limit = self.limits.dump_bytes, "dump", "dump_bytes"
         if self.kind is Kind.CONFIG:
-            most, what = self.limits.config_bytes, "configuration file"
+            most, what, limit = self.limits.config_bytes, "configuration file", "config_bytes"
         pieces: list[bytes] = []
         try:
             for block in self._opened()[0]:
@@ -142,7 +142,7 @@ class Source:
                 pieces.append(piece)
                 self.bytes_read += len(piece)
                 if len(piece) < len(block):
-                    raise EarlyEnd(f"is longer than the {most} bytes that are read of one {what}")
+                    raise EarlyEnd(f"is longer than the {most:,} bytes that are read of one {what} ({raised(limit)})")
         except EarlyEnd as end:
             self.note = str(end)
         except OSError as error:

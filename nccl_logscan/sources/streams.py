@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Protocol
 
-from nccl_logscan.sources.ends import PIECE, damaged, torn
+from nccl_logscan.sources.ends import PIECE, damaged, too_large_a_window, torn
 from nccl_logscan.sources.feed import Feed
 from nccl_logscan.sources.limits import Limits
 from nccl_logscan.sources.zstd import FrameReader
@@ -132,4 +132,6 @@ def _step(name: str, decoder: Decoder, packed: bytes) -> bytes:
     try:
         return decoder.decompress(packed, PIECE)
     except (_GZIP_ERROR, lzma.LZMAError, OSError, ValueError, EOFError) as error:
+        if "Memory usage limit" in str(error):
+            raise too_large_a_window(name) from error
         raise damaged(name, error) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import IO, NamedTuple, cast
 
-from nccl_logscan.sources.ends import PIECE, damaged, torn
+from nccl_logscan.sources.ends import PIECE, damaged, too_large_a_window, torn
 from nccl_logscan.sources.feed import Feed
 from nccl_logscan.sources.limits import Limits
 from nccl_logscan.sources.magics import MAGICS, is_skippable_zstd
@@ -88,6 +88,8 @@ class FrameReader:
             head = feed.look(HEADER)
             if len(head) < HEADER and head and MAGICS["zstd"].startswith(head[:4]):
                 raise torn("zstd") from error
+            if "requires too much memory" in str(error):
+                raise too_large_a_window("zstd") from error
             raise damaged("zstd", error) from error
         if packed.is_torn:
             raise torn("zstd")
