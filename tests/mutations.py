@@ -25,7 +25,7 @@ _NOISE = (
 )
 _BAR = "Loading checkpoint shards: {0:3}%|####      | {0}/100 [00:12<00:30,  1.63it/s]"
 _RANK_IN_NAME = re.compile(r"rank[-_]?(\d+)")
-_NCCL_PIDS = re.compile(r"(?m)^((?:\S* )?\S+):(\d{2,7}):(\d{2,7}) \[")
+_NCCL_PIDS = re.compile(r"(?m)^(?:\S* )?\S+:(\d{4,7}):(\d{4,7}) \[")
 _HEX = re.compile(r"0x[0-9a-f]{6,16}")
 
 
@@ -117,7 +117,9 @@ def _other_hosts(job: Job) -> Files | None:
         return None
     names = {host: f"gpunode{40 + at}" for at, host in enumerate(job.hosts)}
     by_length = sorted(names, key=len, reverse=True)
-    known = re.compile(r"(?<![\w.-])(?:" + "|".join(map(re.escape, by_length)) + r")(?![\w-])")
+    told = "|".join(map(re.escape, by_length))
+    # In a header also behind the rest of a line that another process began.
+    known = re.compile(rf"(?<![\w.-])(?:{told})(?![\w-])|(?:{told})(?=:\d+:\d+ \[)")
     return encoded({name: known.sub(lambda match: names[match[0]], text) for name, text in job.texts.items()})
 
 

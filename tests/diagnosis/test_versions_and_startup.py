@@ -18,6 +18,26 @@ def test_a_version_is_known_by_how_it_words_its_start(scan):
     assert "2.19.1 to 2.21.5 on n2:2" in result.diagnosis.headline
 
 
+def test_a_banner_belongs_to_the_process_with_its_launcher_s_mark(scan):
+    log = "".join(
+        f"[1,{rank}]<stdout>:{line}"
+        for rank, line in (
+            (0, info("n1", 1, "cudaDriverVersion 12040")),
+            (1, info("n1", 2, "Using non-device net plugin version 0")),
+            (0, "NCCL version 2.18.3+cuda12.1\n"),
+        )
+    )
+    headline = scan(log).diagnosis.headline
+    assert "2.18.3 on n1:1" in headline
+    assert "2.19.1 to 2.21.5 on n1:2" in headline
+
+
+def test_a_host_behind_the_rest_of_another_line_is_no_process_of_its_own(scan):
+    log = "".join(info("n1", pid, f"Bootstrap : Using eth0:10.0.0.{pid}<0>") * 2 for pid in (1, 2))
+    torn = "commId 0xf4b5c" + info("n1", 2, "ncclCommInitRankConfig comm 0x5 rank 1 nranks 2")
+    assert "version_mismatch/nccl-versions-differ" not in {finding.rule.id for finding in scan(log + torn).findings}
+
+
 def test_one_version_words_all_its_lines_alike(scan):
     start = (
         info("n1", 1, "Bootstrap: Using eth0:10.0.0.1<0>")

@@ -8,7 +8,7 @@ common version are two versions.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import ClassVar
 
 from nccl_logscan.diagnosis.comparison import Compared, Holder
@@ -23,6 +23,8 @@ from nccl_logscan.expressions import deferred
 from nccl_logscan.records import dataclass, field
 
 _Version = tuple[int, ...]
+_Marks = tuple[str, int | None, int | None, int | None]
+"""A source, and what a launcher wrote before a line: rank, local rank, task."""
 _LIMIT = 16_384
 _NEWEST: _Version = (99,)
 _OLDEST: _Version = (0,)
@@ -79,6 +81,7 @@ class _Process:
     low: _Version = _OLDEST
     high: _Version = _NEWEST
     order: int = 0
+    lines: int = 0
     excerpts: list[Excerpt] = field(default_factory=list)
 
     def narrow(self, low: _Version, high: _Version) -> bool:
@@ -127,7 +130,7 @@ class NcclVersions:
 
     def __init__(self) -> None:
         self._processes: dict[tuple[str, int] | Who, _Process] = {}
-        self._latest: dict[str, _Process] = {}
+        self._latest: dict[_Marks, _Process] = {}
         self._by_first: dict[str, list[tuple[str, _Version, _Version]]] = {}
         for wording, first, last in _WORDINGS:
             entry = (wording, _parsed(first), _parsed(last) if last else _NEWEST)
@@ -164,17 +167,20 @@ class NcclVersions:
             self._narrow(process, exact, exact, event, site)
 
     def _process(self, event: Event) -> _Process | None:
-        """The process that wrote a line; a bare banner is taken for the process that wrote just before it."""
+        """The process that wrote a line; a bare banner is taken for the process that wrote just before it, of those
+        with the banner's mark where it has one (`[1,0]<stdout>:`).
+        """
         origin = event.origin
+        marks = event.at.source, origin.rank, origin.local_rank, origin.task
         if origin.pid is None:
-            return self._latest.get(event.at.source) or self._without_pid(event)
+            return self._latest.get(marks) or self._without_pid(event)
         key = (origin.host or event.at.source, origin.pid)
         process = self._processes.get(key)
         if process is None:
             if len(self._processes) >= _LIMIT:
                 return None
             process = self._processes[key] = _Process(key[0], origin.pid, who(event))
-        self._latest[event.at.source] = process
+        self._latest[marks] = self._latest[event.at.source, None, None, None] = process
         return process
 
     def _without_pid(self, event: Event) -> _Process | None:
@@ -194,6 +200,7 @@ class NcclVersions:
 
     @staticmethod
     def _narrow(process: _Process, low: _Version, high: _Version, event: Event, site: Site) -> None:
+        process.lines += 1
         if process.narrow(low, high):
             process.order = process.order or site.order
             if len(process.excerpts) < 3:
@@ -202,6 +209,8 @@ class NcclVersions:
     def conclude(self, scene: Scene) -> Iterator[Detection]:
         """Yield a detection where two processes can't have the same version."""
         known = [process for process in self._processes.values() if process.low <= process.high and process.excerpts]
+        hosts = {process.host for process in known if process.host is not None and process.lines > 1}
+        known = [process for process in known if not _is_torn(process, hosts)]
         if not known:
             return
         oldest = min(known, key=lambda process: process.high)
@@ -223,6 +232,11 @@ class NcclVersions:
             () if host is None else (host,),
             count=2,
         )
+
+
+def _is_torn(process: _Process, hosts: Collection[str]) -> bool:
+    """Whether a process was told by one line of which the host has another line's end before it: `0xf4b5cnode-1`."""
+    return process.lines == 1 and any(process.host != host and str(process.host).endswith(host) for host in hosts)
 
 
 def _odd(known: list[_Process], oldest: _Process, newest: _Process, scene: Scene) -> tuple[int | None, str | None]:
