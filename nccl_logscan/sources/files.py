@@ -19,6 +19,7 @@ from nccl_logscan.sources.limits import Limits
 from nccl_logscan.sources.magics import compression_of, looks_like_tar, looks_like_zip
 from nccl_logscan.sources.natural import natural
 from nccl_logscan.sources.own_reports import is_own_report
+from nccl_logscan.sources.passed_over import passed_over
 from nccl_logscan.sources.source import DEFAULTS, SAMPLE, Source, peeked, reason_of, unpacked
 from nccl_logscan.sources.text import is_utf8_text
 from nccl_logscan.sources.urls import is_url
@@ -160,7 +161,9 @@ def _files_below(path: Path, given: str, *, is_given: bool) -> Iterator[tuple[Pa
 
 
 def _walk(top: Path, given: str) -> Iterator[Path]:
-    """Yield the plain files below a folder. Links are followed; each folder is entered once, so no loop matters."""
+    """Yield the plain files below a folder. Links are followed, but for those that `_leads_astray` tells of, which are
+    yielded themselves; each folder is entered once, so no loop matters.
+    """
     entered: set[tuple[int, int]] = set()
 
     def refuse(error: OSError) -> None:
@@ -175,7 +178,20 @@ def _walk(top: Path, given: str) -> Iterator[Path]:
             continue
         entered.add((state.st_dev, state.st_ino))
         folders[:] = [name for name in folders if not name.startswith(".")]
+        yield from (here / name for name in folders if _leads_astray(here / name))
+        folders[:] = [name for name in folders if not _leads_astray(here / name)]
         yield from (here / name for name in files if not name.startswith(".") and (here / name).is_file())
+
+
+def _leads_astray(path: Path) -> bool:
+    """Whether a path is a link that somebody else made to what is not theirs: to have us show what only we may read."""
+    if not path.is_symlink():
+        return False
+    try:
+        maker, owner = path.lstat().st_uid, path.stat().st_uid
+    except OSError:
+        return False
+    return maker not in {owner, os.geteuid(), 0}
 
 
 def _identity(path: Path, given: str) -> tuple[int, int]:
@@ -187,6 +203,11 @@ def _identity(path: Path, given: str) -> tuple[int, int]:
 
 
 def _sources_of(path: Path, name: str, limits: Limits) -> list[Source]:
+    if _leads_astray(path):
+        why = (
+            "is another user's link to what is not theirs, and was not followed; name what it leads to, to have it read"
+        )
+        return [passed_over(name, why, limits)]
     try:
         state = path.stat()
         if not stat.S_ISREG(state.st_mode):

@@ -18,7 +18,8 @@ from nccl_logscan.sources.archive import (
 from nccl_logscan.sources.ends import PIECE, EarlyEnd, outgrown, raised
 from nccl_logscan.sources.kind import Kind, kind_of
 from nccl_logscan.sources.limits import Limits
-from nccl_logscan.sources.source import SAMPLE, Source, peeked, raising, unpacked, unpacked_ahead
+from nccl_logscan.sources.passed_over import passed_over
+from nccl_logscan.sources.source import SAMPLE, Source, peeked, unpacked, unpacked_ahead
 
 
 class _Archive:
@@ -250,15 +251,8 @@ def _with_note(name: str, sources: list[Source], note: str | None, limits: Limit
     if note is None and not sources:
         note = "is an archive with no file in it"
     if note is not None:
-        sources.append(Source(name, _ending(note), limits=limits, size=None, kind=Kind.TEXT))
+        sources.append(passed_over(name, note, limits))
     return sources
-
-
-def _ending(note: str) -> Blocks:
-    def blocks(took: Callable[[int], None]) -> Iterator[bytes]:  # noqa: ARG001 - takes nothing from the disk
-        yield from raising([EarlyEnd(note)])
-
-    return blocks
 
 
 def _printable(name: str) -> str:

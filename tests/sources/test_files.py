@@ -208,6 +208,32 @@ def test_a_link_to_itself_is_an_error(tmp_path):
         open_sources([str(tmp_path / "loop")])
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="gives files to other users")
+@pytest.mark.parametrize(
+    ("maker", "owner", "is_read"),
+    [(1000, 0, False), (1000, 1001, False), (1000, 1000, True), (0, 1000, True)],
+    ids=["to root's", "to another's", "to their own", "root's to anybody's"],
+)
+@pytest.mark.parametrize("target", ["file", "folder"])
+def test_a_link_is_followed_unless_somebody_made_it_to_what_is_not_theirs(tmp_path, maker, owner, is_read, target):
+    kept, logs = tmp_path / "kept", tmp_path / "logs"
+    kept.mkdir()
+    logs.mkdir()
+    (logs / "a.log").write_bytes(LOG)
+    (kept / "secret.log").write_bytes(LOG)
+    aim = kept if target == "folder" else kept / "secret.log"
+    os.chown(aim, owner, owner)
+    (logs / "link").symlink_to(aim)
+    os.chown(logs / "link", maker, maker, follow_symlinks=False)
+
+    own, *others = sorted(open_sources([str(logs)]), key=lambda source: source.name)
+    lines = [line.text for source in others for line in source.lines()]
+
+    assert own.name == f"{logs}/a.log"
+    assert bool(lines) is is_read
+    assert is_read or others[0].note.startswith("is another user's link")
+
+
 def test_a_folder_linked_into_itself_is_read_once(write, tmp_path):
     write("a.log", LOG)
     (tmp_path / "again").symlink_to(tmp_path)
@@ -300,7 +326,7 @@ def test_an_archive_of_too_many_files_is_read_up_to_the_limit(write):
     sources = open_sources([write("logs.tar", tar({str(n): LOG for n in range(5)}))], limits=Limits(members=3))
 
     assert [count(source) for source in sources] == [1000, 1000, 1000, 0]
-    assert sources[-1].note == "holds more than 3 files; the others were not read"
+    assert sources[-1].note == "holds more than 3 files; the others were not read (--limit members=N reads more)"
 
 
 def test_a_bomb_in_a_tar_is_read_up_to_the_limit(write):
