@@ -132,8 +132,7 @@ def _part_of(target: Path) -> Iterator[BinaryIO]:
             os.fsync(part.fileno())
             if name is None:
                 name = _part_name(target)
-                # Python follows the link to the file only where a folder is named; an absolute path has no use for it.
-                os.link(f"/proc/self/fd/{part.fileno()}", name, src_dir_fd=part.fileno(), follow_symlinks=True)
+                _give_name(part.fileno(), name)
         Path(name).replace(target)
         _placed.append(str(target))
     except BaseException:
@@ -154,7 +153,26 @@ def _new_part(target: Path) -> tuple[int, str | None]:
         with suppress(OSError):  # some file systems make none; what else is wrong shows below
             return os.open(target.parent, os.O_RDWR | os.O_TMPFILE | os.O_CLOEXEC, 0o600), None
     name = _part_name(target)
-    return os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600), name
+    return _new(name), name
+
+
+def _new(name: str) -> int:
+    return os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+
+
+def _give_name(descriptor: int, name: str) -> None:
+    """Give a file that has no name one; where the file system cannot, a copy of it gets the name."""
+    try:
+        # Python follows the link to the file only where a folder is named; an absolute path has no use for it.
+        os.link(f"/proc/self/fd/{descriptor}", name, src_dir_fd=descriptor, follow_symlinks=True)
+    except OSError:
+        with os.fdopen(_new(name), "wb") as copy:
+            size, mode = os.fstat(descriptor).st_size, os.fstat(descriptor).st_mode
+            done = 0
+            while done < size:
+                done += os.sendfile(copy.fileno(), descriptor, done, size - done)
+            os.fchmod(copy.fileno(), stat.S_IMODE(mode))
+            os.fsync(copy.fileno())
 
 
 def _part_name(target: Path) -> str:

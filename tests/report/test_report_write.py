@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import stat
@@ -61,6 +62,31 @@ def test_a_failure_at_any_moment_leaves_the_earlier_report_and_nothing_else(tmp_
         write_atomically(path, "new")
     assert path.read_text() == "old"
     assert names(tmp_path) == ["r.html"]
+
+
+def test_a_file_system_that_names_no_nameless_file_gets_a_copy(tmp_path, monkeypatch):
+    def refuse(*_args, **_options):
+        raise OSError(errno.EXDEV, "Invalid cross-device link")
+
+    monkeypatch.setattr(os, "link", refuse)
+    text = "the report\n" * 100_000
+    place = tmp_path / "report.html"
+    place.write_text("the earlier one")
+    place.chmod(0o640)
+
+    write_atomically(place, text)
+
+    assert place.read_text() == text
+    assert stat.S_IMODE(place.stat().st_mode) == 0o640
+    assert list(tmp_path.iterdir()) == [place]
+
+
+def test_a_system_without_nameless_files_writes_all_the_same(tmp_path, monkeypatch):
+    monkeypatch.delattr(os, "O_TMPFILE")
+
+    write_atomically(tmp_path / "report.html", "the report")
+
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("report.html", "the report")]
 
 
 def test_a_full_disk_says_so_in_one_line_with_a_hint(tmp_path, monkeypatch):

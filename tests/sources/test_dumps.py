@@ -179,7 +179,7 @@ def test_a_dump_that_is_too_long_is_read_up_to_the_limit_and_says_so(tmp_path):
     source = only(written(tmp_path, "fr_0", REAL), limits=Limits(dump_bytes=1000))
 
     assert source.content() == REAL[:1000]
-    assert source.note == "is longer than the 1000 bytes that are read of one dump"
+    assert source.note == "is longer than the 1,000 bytes that are read of one dump (--limit dump_bytes=N reads more)"
     assert source.bytes_read == 1000
 
 
