@@ -8,13 +8,15 @@ verdict or an error that says what is wrong, in a time that grows as the log doe
 
 from __future__ import annotations
 
+import math
 import os
+import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import yaml
@@ -35,6 +37,9 @@ EXPLAINED: dict[str, dict[str, str]] = yaml.safe_load(_EXPLAINED.read_text("utf-
 """Why a case has another verdict, by change and case."""
 _TIMES = 3
 """How often each case is mangled in each way."""
+_GROWING = "lab/timeout-dataloader"
+_SIZES = (1, 4, 16)
+"""MiB of the logs by which growth is measured."""
 _ENOUGH = 50_000
 """Bytes of a log from which on its time says something of the bytes."""
 
@@ -64,6 +69,31 @@ class Mangled:
         self.defects, self.slowest = self.defects + other.defects, max(self.slowest, other.slowest)
 
 
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One scan: megabytes of the log, seconds of the processors, megabytes held."""
+
+    size: float
+    seconds: float
+    held: float
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """Scans of ever larger logs that were mangled in one way."""
+
+    change: str
+    points: Sequence[Point]
+
+    @property
+    def row(self) -> str:
+        """A line of the page's table."""
+        *_, before, last = self.points
+        exponent = math.log(last.seconds / before.seconds) / math.log(last.size / before.size)
+        cells = " | ".join(f"{point.seconds:.1f} s, {point.held:.0f} MB" for point in self.points)
+        return f"| {self.change} | {cells} | {exponent:.2f} |"
+
+
 def main() -> int:
     """Measure and write; 1 where a scan ended in a defect, or the verdicts that changed are not those explained."""
     cases = [case for case in ALL if case.texts() and "storm" not in case.name]
@@ -76,8 +106,9 @@ def main() -> int:
                 harmless[name] = logs + 1, those + changed
             for name, told in found.mangled.items():
                 mangled[name].add(told)
+    growth = [_growth(name) for name in DESTRUCTIVE]
     kept = _REPORT.read_text("utf-8").partition("## Fuzzing")
-    _REPORT.write_text(_page(len(cases), harmless, mangled) + "\n" + "".join(kept[1:]), "utf-8")
+    _REPORT.write_text(_page(len(cases), harmless, mangled, growth) + "\n" + "".join(kept[1:]), "utf-8")
     print(f"{_REPORT.relative_to(_ROOT)} is written")
     problems = list(_unlike({name: {one.case for one in those} for name, (_, those) in harmless.items()}))
     print("\n".join(problems), file=sys.stderr)
@@ -157,7 +188,41 @@ def _mangle(case: Case, files: Files, told: Mangled) -> None:
         told.slowest = max(told.slowest, (time.process_time() - started) / size * 1e6)
 
 
-def _page(cases: int, harmless: Mapping[str, tuple[int, list[Changed]]], mangled: Mapping[str, Mangled]) -> str:
+def _growth(name: str) -> Growth:
+    """Scan a log that was mangled in a way, in ever larger pieces, each in a process of its own."""
+    [case] = [case for case in ALL if case.name == _GROWING]
+    text = "".join(case.texts().values())
+    points = []
+    for megabytes in _SIZES:
+        times = (megabytes << 20) // len(text)
+        files = DESTRUCTIVE[name](replace(job_of(case, (), name), texts={"all.log": text * times}))
+        with tempfile.TemporaryDirectory() as folder:
+            log = Path(folder) / "all.log"
+            log.write_bytes(files["all.log"])
+            command = [
+                sys.executable,
+                "-m",
+                "nccl_logscan",
+                str(log),
+                "--quiet",
+                "--format",
+                "json",
+                "-o",
+                f"{folder}/o",
+            ]
+            process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            points.append(Point(log.stat().st_size / 1e6, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1e3))
+    return Growth(name, points)
+
+
+def _page(
+    cases: int,
+    harmless: Mapping[str, tuple[int, list[Changed]]],
+    mangled: Mapping[str, Mangled],
+    growth: Sequence[Growth],
+) -> str:
     logs = sum(count for count, _ in harmless.values())
     changed = sum(len(those) for _, those in harmless.values())
     rows = [f"| {name} | {count} | {len(those)} |" for name, (count, those) in harmless.items()]
@@ -198,6 +263,15 @@ def _page(cases: int, harmless: Mapping[str, tuple[int, list[Changed]]], mangled
         "| change | logs | nothing to judge | defects | s/MB |",
         "|---|---|---|---|---|",
         *broken,
+        "",
+        "## Growth",
+        "",
+        f"`{_GROWING}` over and over until it has so many MiB, then mangled: seconds of the processors, and MB that",
+        "the process held. Exponent: of the time by the size, between the last two; 1 is in step with it.",
+        "",
+        f"| change | {' | '.join(f'{size} MiB' for size in _SIZES)} | exponent |",
+        f"|---|{'---|' * len(_SIZES)}---|",
+        *(one.row for one in growth),
         "",
     ]
     return "\n".join(lines)
