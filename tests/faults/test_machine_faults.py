@@ -109,24 +109,20 @@ def test_a_file_that_may_not_grow_leaves_the_earlier_one(here, before, kind):
 
 
 @pytest.fixture
-def full(here):
-    """A file system of a few pages, mounted at `out`, that is full."""
-    if (
-        os.geteuid() != 0
-        or subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(here / "out")], capture_output=True, check=False
-        ).returncode
-    ):
+def mounted(here):
+    """A file system of a few pages, mounted at `out`."""
+    command = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(here / "out")]
+    if os.geteuid() != 0 or subprocess.run(command, capture_output=True, check=False).returncode:
         pytest.skip("nothing can be mounted here")
     yield here / "out"
     subprocess.run(["umount", str(here / "out")], check=True)
 
 
 @pytest.mark.parametrize("kind", WRITING)
-def test_a_full_disk_leaves_the_earlier_file(here, full, kind):
+def test_a_full_disk_leaves_the_earlier_file(here, mounted, kind):
     words, name = writing(kind)
     (here / name).write_bytes(EARLIER)
-    filler = full / "filler"
+    filler = mounted / "filler"
     with filler.open("wb", buffering=0) as file:
         for size in (4096, 1):
             try:
@@ -140,27 +136,14 @@ def test_a_full_disk_leaves_the_earlier_file(here, full, kind):
     assert code == 5
     must_be_told(err, f"to {name}: ", "no space left")
     assert (here / name).read_bytes() == EARLIER
-    assert {path.name for path in full.iterdir()} == {Path(name).name, "filler"}
-
-
-@pytest.fixture
-def read_only(here):
-    if (
-        os.geteuid() != 0
-        or subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(here / "out")], capture_output=True, check=False
-        ).returncode
-    ):
-        pytest.skip("nothing can be mounted here")
-    yield lambda: subprocess.run(["mount", "-o", "remount,ro", str(here / "out")], check=True)
-    subprocess.run(["umount", str(here / "out")], check=True)
+    assert {path.name for path in mounted.iterdir()} == {Path(name).name, "filler"}
 
 
 @pytest.mark.parametrize("kind", WRITING)
-def test_a_read_only_file_system_leaves_the_earlier_file(here, read_only, kind):
+def test_a_read_only_file_system_leaves_the_earlier_file(here, mounted, kind):
     words, name = writing(kind)
     (here / name).write_bytes(EARLIER)
-    read_only()
+    subprocess.run(["mount", "-o", "remount,ro", str(mounted)], check=True)
 
     code, _, err = run(here, *words)
 
