@@ -7,12 +7,16 @@ compiled with their modules they would cost a small scan more than all that it d
 from __future__ import annotations
 
 import re
+import sys
 from array import array
 from re import _compiler, _parser  # type: ignore[attr-defined] # typeshed has neither; both are in 3.11 to 3.14
 from typing import Any, AnyStr, cast
 
 from nccl_logscan.kept import keep, recall
 
+_MISMATCHES = sys.version_info < (3, 11, 5)
+"""Until then `re` gives back the last character that `(?:...)*+` took, as it must not (python/cpython#106052)."""
+_POSSESSIVE_GROUP = re.compile(r"\)(?:[*+?]|\{[0-9,]{1,9}\})\+")
 _METHODS = ("search", "match", "fullmatch", "finditer", "findall", "split", "sub", "subn")
 _FACTS = ("flags", "groups", "groupindex")
 
@@ -56,6 +60,8 @@ class _Uncompiled(_Compiled):
 
 def _compiled(pattern: str | bytes, flags: int) -> re.Pattern[Any]:
     """Return an expression as an earlier run compiled it, or compile it."""
+    if _MISMATCHES and _holds_possessive_group(pattern):
+        return _by_regex(pattern, flags)
     key = (pattern, flags)
     known = recall(key)
     if known is not None:
@@ -69,6 +75,19 @@ def _compiled(pattern: str | bytes, flags: int) -> re.Pattern[Any]:
         return re.compile(pattern, flags)
     keep(key, form)
     return _compiled(pattern, flags)
+
+
+def _holds_possessive_group(pattern: str | bytes) -> bool:
+    text = pattern if isinstance(pattern, str) else pattern.decode("latin-1")
+    return _POSSESSIVE_GROUP.search(text) is not None
+
+
+def _by_regex(pattern: str | bytes, flags: int) -> re.Pattern[Any]:
+    """Compile an expression by the library `regex`, whose flags are those of `re` but for one."""
+    import regex  # noqa: PLC0415 - for those Pythons alone
+
+    meant = flags & ~int(re.ASCII) | (int(regex.ASCII) if flags & re.ASCII else 0)
+    return cast("re.Pattern[Any]", regex.compile(pattern, meant))
 
 
 def _form_of(pattern: str | bytes, flags: int) -> tuple[Any, ...] | None:
