@@ -119,8 +119,10 @@ def files_around(logs: Sequence[str], sources: Sequence[LineSource], options: Op
     Raises InputError if one that the options name is missing or cannot be read.
     """
     given = given_configs(options.configs, limits=options.limits)
-    beside = configs_beside(logs, [*sources, *given], limits=options.limits) if options.looks_beside else []
-    return _files(given, sources, beside)
+    notes: list[str] = []
+    known = [*sources, *given]
+    beside = configs_beside(logs, known, limits=options.limits, notes=notes) if options.looks_beside else []
+    return replace(_files(given, sources, beside), notes=notes)
 
 
 def scan_text(log: str | Mapping[str, str], rulebook: Rulebook, options: Options | None = None) -> ScanResult:
@@ -139,12 +141,13 @@ def _kind_of_text(text: str, name: str) -> Kind:
 @dataclass(frozen=True, slots=True)
 class Files:
     """Configuration files: those that the user named as such, and those that were found: beside a log, or in a folder
-    that was given as one. `logs` are named as configuration, but are logs.
+    that was given as one. `logs` are named as configuration, but are logs. `notes`: what is to be said of the search.
     """
 
     named: Sequence[LineSource] = ()
     found: Sequence[LineSource] = ()
     logs: Sequence[str] = ()
+    notes: Sequence[str] = ()
 
 
 def _files(given: Sequence[LineSource], sources: Sequence[LineSource], beside: Sequence[LineSource]) -> Files:
@@ -560,7 +563,7 @@ class Run:
             coverage=self._coverage(logs_among(sources), time.perf_counter() - started),
             unclaimed=unclaimed,
             inputs=tuple(_inputs(sources, files, configs)),
-            notes=(*_remarks_on(files, sources, configs), *self._notes(sources)),
+            notes=(*files.notes, *_remarks_on(files, sources, configs), *self._notes(sources)),
             rulebook_digest=self.rulebook.digest,
             rules_used={finding.rule.id: finding.rule for finding in findings},
             judged=_judged(job, configs),

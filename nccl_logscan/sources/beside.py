@@ -9,6 +9,7 @@ from pathlib import Path
 from stat import S_ISFIFO
 
 from nccl_logscan.errors import InputError
+from nccl_logscan.sources.ends import raised
 from nccl_logscan.sources.files import STDIN, file_blocks
 from nccl_logscan.sources.kind import CONFIG_SUFFIXES, Kind, kind_of
 from nccl_logscan.sources.limits import Limits
@@ -49,23 +50,32 @@ def given_configs(paths: Sequence[str], *, limits: Limits = DEFAULTS) -> list[So
     return list(found.values())
 
 
-def configs_beside(logs: Sequence[str], known: Iterable[LineSource], *, limits: Limits = DEFAULTS) -> list[Source]:
+def configs_beside(
+    logs: Sequence[str], known: Iterable[LineSource], *, limits: Limits = DEFAULTS, notes: list[str] | None = None
+) -> list[Source]:
     """Return configuration files that lie in the folders of the logs given as files, in the order of their names.
 
     At most `limits.configs` plain files of `limits.config_bytes` together, so that a folder full of them costs no more
     than one large one; no link is followed and no folder entered, so nothing outside of the log's own folder is read.
-    Files that are inputs already (`known`) are passed over.
+    Files that are inputs already (`known`) are passed over. Which limit left files out is added to `notes`.
     """
     names = {os.path.realpath(source.name) for source in known}
     local = [given for given in logs if given != STDIN and not is_url(given)]
     folders = dict.fromkeys(str(Path(given).parent) for given in local if Path(given).is_file())
     found: list[Source] = []
+    reached: list[str] = []
     left = limits.config_bytes
     for folder in folders:
         for path, size in _config_files(Path(folder), limits):
-            if size <= left and len(found) < limits.configs and os.path.realpath(path) not in names:
+            if os.path.realpath(path) in names:
+                continue
+            if size <= left and len(found) < limits.configs:
                 found.append(_source(path, str(path), size, limits))
                 left -= size
+            else:
+                reached.append("configs" if len(found) == limits.configs else "config_bytes")
+    if reached and notes is not None:
+        notes.append(f"{len(reached)} configuration files beside the logs were not looked at ({raised(reached[0])})")
     return found
 
 

@@ -190,7 +190,7 @@ def _refuse_what_is_no_text(head: bytes) -> None:
     if looks_like_tar(head) or looks_like_zip(head):
         raise EarlyEnd("is an archive where none is opened (in an archive, or in a pipe) and was skipped")
     if compression_of(head):
-        raise EarlyEnd("is compressed more than once and was skipped")
+        raise EarlyEnd(f"is compressed more than once and was skipped ({raised('compressions')})")
     if is_binary(head):
         raise EarlyEnd("is not text and was skipped")
 

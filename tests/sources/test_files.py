@@ -108,7 +108,10 @@ def test_a_bomb_is_read_up_to_the_limit(write, pack):
 def test_twice_compressed_is_skipped(write):
     source = only(write("train.log", gzip.compress(gzip.compress(LOG))))
 
-    assert (count(source), source.note) == (0, "is compressed more than once and was skipped")
+    assert (count(source), source.note) == (
+        0,
+        "is compressed more than once and was skipped (--limit compressions=N reads more)",
+    )
 
 
 def test_a_binary_file_is_skipped(write):

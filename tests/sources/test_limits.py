@@ -20,6 +20,7 @@ from nccl_logscan.sources.limits import Limits
 ROOT = Path(__file__).parents[2]
 LOG = (ROOT / "fixtures" / "cases" / "lab" / "timeout-dataloader" / "driver.log").read_bytes()
 LARGE = LOG + b"x" * 3_000_000 + b"\n" + LOG
+SCRIPT = b"#!/bin/bash\nexport NCCL_IB_TIMEOUT=18\ntorchrun train.py\n"
 DUMP = (ROOT / "fixtures" / "cases" / "lab" / "timeout-dataloader" / "fr_0").read_bytes()
 
 
@@ -56,6 +57,8 @@ INPUTS = {
     "window of xz": ("window_bytes", "64K", {"trainer.log.xz": lzma.compress(LARGE)}),
     "window of zstd": ("window_bytes", "1M", {"trainer.log.zst": wide(LARGE)}),
     "a dump": ("dump_bytes", "1K", {"driver.log": LOG, "fr_0": DUMP}),
+    "scripts": ("configs", "1", {"a.sh": SCRIPT, "b.sh": SCRIPT}),
+    "bytes of scripts": ("config_bytes", str(len(SCRIPT)), {"a.sh": SCRIPT, "b.sh": SCRIPT}),
 }
 
 
@@ -64,7 +67,8 @@ def scanned(folder, files, *limits):
     for name, data in files.items():
         (folder / name).write_bytes(data)
     words = [word for limit in limits for word in ("--limit", limit)]
-    code = main(["scan", *(str(folder / name) for name in files), *words, "-o", str(folder / "out.json"), "--quiet"])
+    logs = [str(folder / name) for name in files if not name.endswith(".sh")]
+    code = main(["scan", *logs, *words, "-o", str(folder / "out.json"), "--quiet"])
     assert code in {0, 1}
     return json.loads((folder / "out.json").read_text("utf-8"))["coverage"]
 
@@ -83,7 +87,15 @@ def test_a_limit_that_is_reached_is_said_with_what_raises_it(kind, tmp_path):
 def test_below_its_usual_limits_all_is_read(kind, tmp_path):
     _, _, files = INPUTS[kind]
 
-    assert not [note for note in scanned(tmp_path, files)["notes"] if "--limit" in note]
+    assert not [note for note in scanned(tmp_path, {"beside.log": LOG} | files)["notes"] if "--limit" in note]
+
+
+def test_a_file_that_is_packed_twice_is_read_where_the_limit_is_raised(tmp_path):
+    twice = {"beside.log": LOG, "trainer.log.gz.gz": gzip.compress(gzip.compress(LOG))}
+    [note] = scanned(tmp_path, twice)["notes"]
+    assert note.endswith("(--limit compressions=N reads more)")
+    coverage = scanned(tmp_path, twice, "compressions=2")
+    assert (coverage["bytes"], coverage["notes"]) == (2 * len(LOG), [])
 
 
 def test_lines_that_are_cut_are_counted_unless_the_limit_is_raised(tmp_path):
