@@ -99,7 +99,7 @@ def _poisoned(data: bytes) -> tuple[int, dict[str, Any], list[str]]:
     part, view, texts = data[1] if len(data) > 1 else 0, base.view, []
     for piece in data[2:].split(b"\0", 8)[:8]:
         path = base.places[int.from_bytes(piece[:2], "little") % len(base.places)]
-        texts.append(_cleaned_text(piece[2:].decode("utf-8", "surrogateescape")))
+        texts.append(_cleaned_text(piece[2:].decode("utf-8", "surrogateescape"), set()))
         view = _put(view, path, texts[-1])
     return part, view, texts
 
