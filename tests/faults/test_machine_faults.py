@@ -50,10 +50,18 @@ def command(*words):
     return [sys.executable, "-m", "nccl_logscan", *words]
 
 
-def start(here, *words, **options):
+def start(here, *words, preexec_fn=None, **options):
+    """Start the program; a shell that started the tests in the background has them, and so it, ignore SIGINT."""
+
+    def prepare():
+        for number in SIGNALS:
+            signal.signal(number, signal.SIG_DFL)
+        if preexec_fn is not None:
+            preexec_fn()
+
     environment = {**os.environ, "PYTHONPATH": str(ROOT)} | options.pop("env", {})
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
-    return subprocess.Popen(command(*words), cwd=here, env=environment, **pipes)
+    return subprocess.Popen(command(*words), cwd=here, env=environment, preexec_fn=prepare, **pipes)  # noqa: PLW1509 - no thread runs
 
 
 def run(here, *words, **options):
