@@ -8,7 +8,6 @@ verdict or an error that says what is wrong, in a time that grows as the log doe
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import subprocess
@@ -72,11 +71,10 @@ class Mangled:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One scan: megabytes of the log, seconds of the processors, megabytes held."""
+    """One scan: megabytes of the log, seconds of the processors."""
 
     size: float
     seconds: float
-    held: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +89,7 @@ class Growth:
         """A line of the page's table."""
         *_, before, last = self.points
         exponent = math.log(last.seconds / before.seconds) / math.log(last.size / before.size)
-        cells = " | ".join(f"{point.seconds:.1f} s, {point.held:.0f} MB" for point in self.points)
+        cells = " | ".join(f"{point.seconds:.1f} s" for point in self.points)
         return f"| {self.change} | {cells} | {exponent:.2f} |"
 
 
@@ -214,9 +212,7 @@ def _growth(name: str) -> Growth:
             process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
-            # What the kernel accounts (ru_maxrss) is at first what this process held when it started the other.
-            held = json.loads(Path(folder, "o").read_text("utf-8"))["coverage"]["peak_rss_bytes"]
-            points.append(Point(log.stat().st_size / 1e6, usage.ru_utime + usage.ru_stime, held / 1e6))
+            points.append(Point(log.stat().st_size / 1e6, usage.ru_utime + usage.ru_stime))
     return Growth(name, points)
 
 
@@ -269,8 +265,8 @@ def _page(
         "",
         "## Growth",
         "",
-        f"`{_GROWING}` over and over until it has so many MiB, then mangled: seconds of the processors, and MB that",
-        "the process held. Exponent: of the time by the size, between the last two; 1 is in step with it.",
+        f"`{_GROWING}` over and over until it has so many MiB, then mangled: seconds of the processors.",
+        "Exponent: of the time by the size, between the last two; 1 is in step with it. Memory: reports/memory.md.",
         "",
         f"| change | {' | '.join(f'{size} MiB' for size in _SIZES)} | exponent |",
         f"|---|{'---|' * len(_SIZES)}---|",
