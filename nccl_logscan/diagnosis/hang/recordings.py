@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from nccl_logscan.diagnosis.hang.history import NO_CALL, History, Signature
 from nccl_logscan.diagnosis.hang.peers import Ends, PeerCall, Peers, UnlikeEnds
 from nccl_logscan.diagnosis.hang.progress import Progress, Standing, Wait
+from nccl_logscan.diagnosis.hang.recent import RecentCalls, TimedCall
 from nccl_logscan.numbers import median_high
 from nccl_logscan.recorder.model import Call, Dump, Frame, State, Status
 from nccl_logscan.records import dataclass, field, replace
@@ -83,6 +84,7 @@ class Recordings:
         self._site_list: list[tuple[Frame, ...]] = []
         self._timeouts: dict[str, int] = {}
         self._peers = Peers()
+        self._recent = RecentCalls()
         self.nameless: list[str] = []
         self.doubled: list[str] = []
 
@@ -109,6 +111,7 @@ class Recordings:
         usual = max(median_high(told.values()) if told else 0, int((stepped_at or 0) * 10**9))
         for rank, newest in told.items():
             if usual - newest > _STALE_NS:
+                self._recent.forget(rank)
                 yield self._by_rank.pop(rank).source
 
     @property
@@ -143,6 +146,7 @@ class Recordings:
         recorded.whole = dump.whole and (not dump.calls or dump.calls[0].record == 0)
         for call in dump.calls:
             self._enter(recorded, call)
+        self._recent.take(rank, dump)
         self._stand(recorded, dump)
 
     def _told_apart(self, dump: Dump) -> Dump:
@@ -402,6 +406,14 @@ class Recordings:
         return f"rank {rank}: the last call is {last.operation}{number_told}: {last.state}" + (
             f"; {site}" if site else ""
         )
+
+    def recent_calls(self) -> tuple[dict[int, tuple[TimedCall, ...]], int]:
+        """Return the latest calls of each rank with their times, in order, and how many were left out."""
+        return self._recent.conclude()
+
+    def description(self, group: str) -> str:
+        """Return what a group is for, as its makers say; empty where they do not."""
+        return self._descriptions.get(group, "")
 
     def last_call(self, rank: int) -> LastCall | None:
         """Return the last call that a rank issued."""
