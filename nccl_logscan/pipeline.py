@@ -36,6 +36,7 @@ from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.diagnosis.job import JobFacts
 from nccl_logscan.diagnosis.matcher import Matcher
 from nccl_logscan.diagnosis.scene import Scene
+from nccl_logscan.diagnosis.spans import RaySlices, find_spans
 from nccl_logscan.diagnosis.timeline import Timeline
 from nccl_logscan.diagnosis.training import Progress
 from nccl_logscan.diagnosis.unclaimed import Unclaimed, is_sign, is_spoilt_step
@@ -51,7 +52,7 @@ from nccl_logscan.report.redact import holds_no_secret, redact
 from nccl_logscan.rulebook.load import builtin_rulebook
 from nccl_logscan.rulebook.rule import Rulebook
 from nccl_logscan.skim.choice import Skimming, is_never_large, may_be_large
-from nccl_logscan.sources import Kind, Limits, kind_of, open_sources
+from nccl_logscan.sources import NO_LINES, Kind, Limits, kind_of, open_sources
 from nccl_logscan.sources.beside import configs_beside, given_configs
 from nccl_logscan.sources.line_source import LineSource, TextSource, logs_among
 from nccl_logscan.sources.raw import RawLine
@@ -132,8 +133,8 @@ def scan_text(log: str | Mapping[str, str], rulebook: Rulebook, options: Options
 
 
 def _kind_of_text(text: str, name: str) -> Kind:
-    is_dump = text.startswith("{") and kind_of(text.encode("utf-8", "surrogatepass"), name) is Kind.FLIGHT_RECORDER
-    return Kind.FLIGHT_RECORDER if is_dump else Kind.TEXT
+    kind = kind_of(text.encode("utf-8", "surrogatepass"), name) if text.startswith(("{", "[")) else Kind.TEXT
+    return kind if kind in NO_LINES else Kind.TEXT
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +167,8 @@ def scan_sources(
     run = Run(rulebook, Attempts(source.name for source in logs), options.skimming.of_job(logs), options.model)
     for source in logs:
         run.identity.learn_source(source.name)
-        if source.kind == Kind.FLIGHT_RECORDER:
-            run.read_dump(source)
+        if source.kind in NO_LINES:
+            run.read_whole(source)
         else:
             run.read(source, options.progress)
     return run.conclude(sources, files or Files(found=_configs_among(sources)), started)
@@ -380,6 +381,7 @@ class Run:
         self.timeline = Timeline()
         self.progress = Progress(self.attempts.of)
         self.dumps = DumpSets()
+        self.ray = RaySlices()
         self.dump_notes: list[str] = []
         self.detectors: tuple[Detector, ...] = ()
         self._detectors: dict[int, tuple[Detector, ...]] = {}
@@ -432,8 +434,22 @@ class Run:
             if progress is not None:
                 progress(source)
 
-    def read_dump(self, source: LineSource) -> None:
-        """Read one flight recorder's dump."""
+    def read_whole(self, source: LineSource) -> None:
+        """Read one input that has no lines: a flight recorder's dump, or a timeline of Ray."""
+        if source.kind == Kind.RAY_TIMELINE:
+            self._read_ray_timeline(source)
+        else:
+            self._read_dump(source)
+
+    def _read_ray_timeline(self, source: LineSource) -> None:
+        from nccl_logscan.measured.ray_timeline import read_ray_timeline  # noqa: PLC0415 - few jobs have one
+
+        timeline = read_ray_timeline(source.content())
+        if timeline.problem is not None:
+            self.dump_notes.append(f"{source.name} {timeline.problem}")
+        self.ray.take(timeline)
+
+    def _read_dump(self, source: LineSource) -> None:
         data = source.content()
         try:
             dump = read_dump(data, source.name)
@@ -567,6 +583,7 @@ class Run:
             model_digest=model_digest,
             activity=self._activity(diagnosis),
             training=self.progress.conclude(self.identity),
+            spans=find_spans(scene.recordings, self.ray, self.identity),
         )
 
     def _activity(self, diagnosis: Diagnosis) -> Activity | None:

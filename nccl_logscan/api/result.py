@@ -42,6 +42,8 @@ class ScanResult(verdict.ScanResult):
         judged: What `lint` says of the job's settings.
         activity: When each rank spoke first and last and when its trouble began; None where nothing failed, or where
             neither times nor the lines of one input compare them.
+        spans: What took time: the latest calls of each rank that left a flight recorder's dump, the tasks of a timeline
+            of Ray, and the stall in which the calls of a hang ended; None where there is neither.
         model_digest: Digest of the classifier's model; None where it was not asked.
         redacted: Whether hosts, addresses, users, folders and jobs are stand-ins in what it shows.
     """

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from nccl_logscan.diagnosis.activity import Activity
 from nccl_logscan.diagnosis.findings import Evidence, Finding
 from nccl_logscan.diagnosis.machines import Links, Machine
+from nccl_logscan.diagnosis.spans import Spans
 from nccl_logscan.diagnosis.training import Training
 from nccl_logscan.position import Instant, Position
 from nccl_logscan.records import dataclass, field
@@ -198,7 +199,7 @@ class RankStanding:
 
 @dataclass(frozen=True, slots=True)
 class ScannedInput:
-    """One input as it was read. `kind`: text, flight_recorder, torchelastic_error, kernel_log, config."""
+    """One input as it was read. `kind`: one of `sources.Kind`, such as text or flight_recorder."""
 
     name: str
     kind: str
@@ -286,3 +287,5 @@ class ScanResult:
     """When ranks spoke; None where nothing failed, or where neither times nor the lines of one input compare them."""
     training: Training | None = None
     """The course of training; None where the log has not two points of it."""
+    spans: Spans | None = None
+    """The calls of dumps and the tasks of Ray's timelines; None where there is neither."""

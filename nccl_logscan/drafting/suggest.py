@@ -17,7 +17,7 @@ from nccl_logscan.records import dataclass, replace
 from nccl_logscan.rulebook.find import RuleSource
 from nccl_logscan.rulebook.read import RuleFile, read_rule
 from nccl_logscan.rulebook.rule import Rule, Rulebook
-from nccl_logscan.sources import Kind
+from nccl_logscan.sources import NO_LINES, Kind
 from nccl_logscan.sources.line_source import LineSource
 from nccl_logscan.taxonomy import Category, Role
 
@@ -28,7 +28,7 @@ _WRITTEN = Line(
     "node-1:2311:2401 [0] NCCL INFO Channel 00/02 : 0 1 2 3 4 5 6 7",
     "written after the wording of NCCL 2.21.5, src/init.cc",
 )
-_NO_LOGS = frozenset({Kind.CONFIG, Kind.FLIGHT_RECORDER})
+_NO_LOGS = NO_LINES | {Kind.CONFIG}
 _DECIDING = frozenset({Role.CAUSE, Role.SYMPTOM})
 
 

@@ -23,7 +23,8 @@ import polars as pl
 from nccl_logscan.errors import InputError
 from nccl_logscan.event_table.frames import frames_of
 from nccl_logscan.event_table.rows import Choice, rows_of
-from nccl_logscan.sources import Kind, Source, open_sources
+from nccl_logscan.sources import NO_LINES, Source, open_sources
+from nccl_logscan.sources.kind import IS_A
 from nccl_logscan.sources.line_source import LineSource
 
 _SHARD_BYTES = 1 << 24
@@ -45,11 +46,11 @@ class Shard:
 
     def frames(self, choice: Choice, progress: Progress | None = None) -> Iterator[pl.DataFrame]:
         """Read the inputs in this process."""
-        logs = [source for source in self.sources if source.kind is not Kind.FLIGHT_RECORDER]
+        logs = [source for source in self.sources if source.kind not in NO_LINES]
         yield from frames_of(row for source in logs for row in rows_of(source, choice, progress))
         self.lines = sum(source.lines_read for source in logs)
         self.notes = tuple(
-            f"{source.name} is a flight recorder's dump, which has no lines, and was left out"
+            f"{source.name} is {IS_A[source.kind]}, which has no lines, and was left out"
             if source not in logs
             else f"{source.name} {source.note}"
             for source in self.sources

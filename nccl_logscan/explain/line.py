@@ -21,7 +21,8 @@ from nccl_logscan.pipeline import Options, scan_sources
 from nccl_logscan.records import dataclass
 from nccl_logscan.report.redact import REDACTED, redact, redact_value
 from nccl_logscan.rulebook.rule import Rulebook
-from nccl_logscan.sources import CUT_MARK, STDIN, Kind, Limits, RawLine, Source, is_url, open_sources, shown
+from nccl_logscan.sources import CUT_MARK, NO_LINES, STDIN, Kind, Limits, RawLine, Source, is_url, open_sources, shown
+from nccl_logscan.sources.kind import IS_A
 from nccl_logscan.sources.line_source import TextSource
 
 MOST_AROUND = 1_000
@@ -113,9 +114,9 @@ def window_at(source: Source, number: int) -> Window:
 
     Reads no further than that, and holds no more. Raises InputError where there is no such line.
     """
-    if source.kind is Kind.FLIGHT_RECORDER:
+    if source.kind in NO_LINES:
         raise InputError(
-            f"{source.name} is a flight recorder's dump, which has no lines", hint="scan it beside the job's logs"
+            f"{source.name} is {IS_A[source.kind]}, which has no lines", hint="scan it beside the job's logs"
         )
     lines = source.lines()
     before = deque(islice(lines, number - 1), maxlen=_REACH)

@@ -16,7 +16,7 @@ from nccl_logscan.errors import InputError
 from nccl_logscan.follow.tail import Tail
 from nccl_logscan.pipeline import Options, Reading, Run, files_around
 from nccl_logscan.rulebook.rule import Rulebook
-from nccl_logscan.sources import Kind, RawLine, open_sources
+from nccl_logscan.sources import NO_LINES, Kind, RawLine, open_sources
 from nccl_logscan.sources.line_source import LineSource, logs_among
 from nccl_logscan.sources.source import Source
 from nccl_logscan.taxonomy import Category, Severity
@@ -196,8 +196,8 @@ class Job:
 
     def _read_whole(self, source: Source) -> None:
         self._learn(source.name)
-        if source.kind == Kind.FLIGHT_RECORDER:
-            self._run.read_dump(source)
+        if source.kind in NO_LINES:
+            self._run.read_whole(source)
         else:
             self._run.read(source, self._options.progress)
 

@@ -6,7 +6,7 @@ import codecs
 from collections.abc import Iterator, Sequence
 
 from nccl_logscan.follow.growth import Growth
-from nccl_logscan.sources import Kind, Limits, RawLine, kind_of
+from nccl_logscan.sources import NO_LINES, Kind, Limits, RawLine, kind_of
 from nccl_logscan.sources.magics import compression_of, looks_like_tar, looks_like_zip
 from nccl_logscan.sources.text import LineCutter, is_binary
 
@@ -17,7 +17,7 @@ _TELLING = 512
 """Bytes after which an input's kind is certain; a tar archive's first header is so long."""
 _TELLING_LINE = 64
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_WHOLE = frozenset({Kind.FLIGHT_RECORDER, Kind.CONFIG, Kind.TORCHELASTIC_ERROR})
+_WHOLE = NO_LINES | {Kind.CONFIG, Kind.TORCHELASTIC_ERROR}
 
 
 class Tail:

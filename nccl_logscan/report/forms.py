@@ -28,6 +28,7 @@ FORMS = {
         ("codequality.json", "code-quality.json", "code-quality-report.json"),
     ),
     "openmetrics": Form(".prom", (".prom", ".om")),
+    "trace": Form(".trace.json", (".trace.json", ".perfetto.json")),
 }
 
 

@@ -34,6 +34,7 @@ from nccl_logscan.report.activity import activity_of
 from nccl_logscan.report.bare_secrets import secrets_of, without
 from nccl_logscan.report.machines import links_of, machines_of
 from nccl_logscan.report.redact import redact, redact_marked, redact_value, secrets_in
+from nccl_logscan.report.spans import spans_of
 from nccl_logscan.report.training import training_of
 from nccl_logscan.rulebook.rule import Rule
 from nccl_logscan.taxonomy import Role
@@ -98,6 +99,7 @@ def build_view(result: ScanResult) -> ReportView:
         "timeline": [_moment(entry) for entry in _head_and_tail(result.timeline, TIMELINE_LIMIT)],
         "activity": activity_of(result.activity, diagnosis.culprit, job.ranks_silent),
         "training": training_of(result.training),
+        "spans": spans_of(result.spans),
         "ranks": _standings(result),
         "machines": machines,
         "links": links_of(job.links),
@@ -443,7 +445,8 @@ def _omitted(result: ScanResult) -> dict[str, int]:
         "lint": (len(result.judged), LINT_LIMIT),
         "unclaimed": (len(result.unclaimed), UNCLAIMED_LIMIT),
     }
-    return {name: max(0, length - limit) for name, (length, limit) in lengths.items()}
+    omitted = {name: max(0, length - limit) for name, (length, limit) in lengths.items()}
+    return {**omitted, "spans": result.spans.left_out if result.spans is not None else 0}
 
 
 def _hosts_left_out(machines: Mapping[str, Any] | None) -> int:

@@ -14,7 +14,7 @@ from nccl_logscan.errors import InputError
 from nccl_logscan.records import dataclass
 from nccl_logscan.sources.ahead import Blocks
 from nccl_logscan.sources.ends import PIECE
-from nccl_logscan.sources.kind import Kind, kind_of
+from nccl_logscan.sources.kind import NO_LINES, Kind, kind_of
 from nccl_logscan.sources.limits import Limits
 from nccl_logscan.sources.magics import compression_of, looks_like_tar, looks_like_zip
 from nccl_logscan.sources.natural import natural
@@ -287,7 +287,7 @@ def _told_by(start: bytes, given: _Input, limits: Limits) -> list[Source]:
 
         return tar_sources(given.blocks, given.name, limits)
     kind = kind_of(head, given.name)
-    is_plain = compression_of(start) is None and kind is not Kind.FLIGHT_RECORDER and is_utf8_text(head)
+    is_plain = compression_of(start) is None and kind not in NO_LINES and is_utf8_text(head)
     path = given.path if is_plain else None
     return [Source(given.name, given.blocks, limits=limits, size=given.size, kind=kind, path=path)]
 
@@ -302,7 +302,7 @@ def kind_of_start(start: bytes, name: str, limits: Limits) -> tuple[Kind | None,
     if looks_like_zip(start) or looks_like_tar(head) or (is_packed and len(head) < len(start) == SAMPLE):
         return None, False
     kind = kind_of(head, name)
-    return kind, not is_packed and kind is not Kind.FLIGHT_RECORDER and is_utf8_text(head)
+    return kind, not is_packed and kind not in NO_LINES and is_utf8_text(head)
 
 
 def _stream_sources(file: BinaryIO, limits: Limits, name: str = STDIN) -> list[Source]:

@@ -13,16 +13,21 @@ class Kind(StrEnum):
     """What an input holds.
 
     text: a log. flight_recorder: a dump of PyTorch's ring of recent collectives (`fr_0`, `nccl_trace_rank_0`), a pickle
-    or JSON; it has no lines. torchelastic_error: the `error.json` of a torchrun worker. kernel_log: dmesg, or a
+    or JSON; it has no lines. ray_timeline: what `ray timeline` writes, JSON; nor has it. torchelastic_error: the `error.json` of a torchrun worker. kernel_log: dmesg, or a
     journal of kernel lines. config: YAML, JSON, shell and the like, which say what was asked for and not what happened.
     """
 
     TEXT = "text"
     FLIGHT_RECORDER = "flight_recorder"
+    RAY_TIMELINE = "ray_timeline"
     TORCHELASTIC_ERROR = "torchelastic_error"
     KERNEL_LOG = "kernel_log"
     CONFIG = "config"
 
+
+IS_A = {Kind.FLIGHT_RECORDER: "a flight recorder's dump", Kind.RAY_TIMELINE: "a timeline of Ray"}
+"""What inputs without lines are called."""
+NO_LINES = frozenset(IS_A)
 
 # Keys of a flight recorder's dump and of its entries (nccl_logscan/recorder/read.py tells which version has which). Two
 # of them make a dump, if one is of those that nothing else has; one may stand in a training script's own pickle.
@@ -88,6 +93,10 @@ _LOG_LINE = deferred(
 )
 
 
+# A list of events, of which the first has a time and one that Ray writes a worker or a task (measured/ray_timeline.py).
+_EVENT_LIST = deferred(rb'(?:\xef\xbb\xbf)?\s*\[\s*\{[^{}]{0,2000}"(?:ph|ts|cat)"\s*:')
+_RAYS_OWN = deferred(rb'"(?:worker|driver|raylet):[0-9a-f]{8,}"|"cat"\s*:\s*"(?:task::|task:execute|worker_idle)')
+
 # What `ncclras -f json` (NCCL 2.28.7 on) prints first: of a communicator's state, and of a peer while it monitors.
 _RAS_JSON = deferred(
     rb'\{\s{0,8}"nccl_version"\s?:|\{\s{0,8}"timestamp"\s?: ?"[^"\n]{8,40}",\s{0,8}"group"\s?: ?"(?:LIFE|TRACE)'
@@ -98,6 +107,8 @@ def kind_of(head: bytes, name: str) -> Kind:
     """Tell what an input is by its first bytes (64 KiB are plenty) and its name."""
     if _is_flight_recorder(head):
         return Kind.FLIGHT_RECORDER
+    if _EVENT_LIST.match(head) and _RAYS_OWN.search(head):
+        return Kind.RAY_TIMELINE
     plain = head.lstrip()
     path = PurePosixPath(name)
     if (

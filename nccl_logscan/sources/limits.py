@@ -14,7 +14,7 @@ class Limits:
     more than `decoded_floor` bytes and more than `ratio` times what was read of it. A real storm of one repeated
     WARN reaches 6 800 with xz, so the default is above that. `compressions`: layers of compression undone around
     one file (an archive inside an archive is never opened). `window_bytes`: memory a decompressor may take.
-    `dump_bytes`: of a flight recorder's dump, which is held as a whole. `config_bytes`: of one
+    `dump_bytes`: of a flight recorder's dump or a timeline of Ray, which are held as a whole. `config_bytes`: of one
     configuration file, and of all that lie beside a log together; of these no more than `configs` are read.
     """
 

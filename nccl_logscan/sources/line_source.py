@@ -14,7 +14,7 @@ from nccl_logscan.sources.raw import RawLine
 class LineSource(Protocol):
     """What the pipeline needs of an input: a name, its lines once, counters that are final when they have passed.
 
-    A dump of a flight recorder has no lines but a content.
+    A dump of a flight recorder and a timeline of Ray have no lines but a content.
     """
 
     @property
@@ -23,7 +23,7 @@ class LineSource(Protocol):
 
     @property
     def kind(self) -> str:
-        """text, flight_recorder, torchelastic_error, kernel_log or config."""
+        """What it holds: a `Kind`."""
 
     @property
     def bytes_read(self) -> int:

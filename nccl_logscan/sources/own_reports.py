@@ -15,6 +15,7 @@ _OWN = deferred(
     rb'|<\?xml [^\n]{1,100}\n<testsuites>\n  <testsuite name="nccl-logscan"'
     rb"|# HELP nccl_logscan_|## (?:FAILED|UNCLEAR|HEALTHY)\b|(?:FAILED {4}|UNCLEAR {3}|HEALTHY {3})\S"
     rb'|\[\n  \{\n    "description": "|\[\]\n'
+    rb'|\{"otherData": \{"tool": "nccl-logscan '
     rb'|order,source,line,byte_offset,kind,|\{"order":\d+,"source":"'
     rb"|::(?:error|notice) [^\n]{0,4096}title=nccl-logscan"
 )

@@ -9,7 +9,7 @@ from pathlib import Path
 from nccl_logscan.records import dataclass
 from nccl_logscan.sources.ahead import Blocks, read_ahead
 from nccl_logscan.sources.ends import EarlyEnd, raised
-from nccl_logscan.sources.kind import Kind, kind_of
+from nccl_logscan.sources.kind import NO_LINES, Kind, kind_of
 from nccl_logscan.sources.limits import Limits
 from nccl_logscan.sources.magics import compression_of, looks_like_tar, looks_like_zip
 from nccl_logscan.sources.raw import RawLine
@@ -169,7 +169,7 @@ class Source:
 
     def _text(self) -> Iterator[bytes]:
         blocks, head = self._opened()
-        if self._kind is Kind.FLIGHT_RECORDER:
+        if self._kind in NO_LINES:
             self.bytes_read = len(head)
             return
         _refuse_what_is_no_text(head)
