@@ -191,7 +191,7 @@ def _walk(part: Any) -> None:
 
 # --- the other forms ---------------------------------------------------------------------------------------------
 
-_FORMS = ("markdown", "text", "junit", "github", "gitlab", "openmetrics", "json")
+_FORMS = ("markdown", "text", "junit", "github", "gitlab", "openmetrics", "json", "trace")
 
 
 def _others(data: bytes) -> None:
@@ -200,7 +200,7 @@ def _others(data: bytes) -> None:
     form = _FORMS[part % len(_FORMS)]
     text = render(view, form)
     text.encode()
-    if form in {"json", "gitlab"}:
+    if form in {"json", "gitlab", "trace"}:
         json.loads(text)
         return
     assert not (found := _ACTING.search(text)), (form, found)

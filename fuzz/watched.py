@@ -22,6 +22,7 @@ WATCHED = {
         "nccl_logscan.report.markdown_text",
         "nccl_logscan.report.openmetrics",
         "nccl_logscan.report.text",
+        "nccl_logscan.report.trace",
     ),
     "scans": ("nccl_logscan.diagnosis", "nccl_logscan.pipeline", "nccl_logscan.report.view"),
 }

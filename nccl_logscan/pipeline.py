@@ -36,7 +36,7 @@ from nccl_logscan.diagnosis.identity import Identity
 from nccl_logscan.diagnosis.job import JobFacts
 from nccl_logscan.diagnosis.matcher import Matcher
 from nccl_logscan.diagnosis.scene import Scene
-from nccl_logscan.diagnosis.spans import RaySlices, find_spans
+from nccl_logscan.diagnosis.spans import RaySlices, find_spans, said_at_stall
 from nccl_logscan.diagnosis.timeline import Timeline
 from nccl_logscan.diagnosis.training import Progress
 from nccl_logscan.diagnosis.unclaimed import Unclaimed, is_sign, is_spoilt_step
@@ -566,6 +566,9 @@ class Run:
         diagnosis, unclaimed, model_digest = _asked(diagnosis, self._left(), self.model)
         job = self.job.conclude(self.gpus)
         configs = _configs_of(files, job)
+        failed = diagnosis.category is not Category.NONE
+        spans = find_spans(scene.recordings, self.ray, self.identity, failed=failed)
+        told = said_at_stall(spans)
         return ScanResult(
             diagnosis=diagnosis,
             findings=findings,
@@ -576,14 +579,14 @@ class Run:
             coverage=self._coverage(logs_among(sources), time.perf_counter() - started),
             unclaimed=unclaimed,
             inputs=tuple(_inputs(sources, files, configs)),
-            notes=(*_remarks_on(files, sources, configs), *self._notes(sources)),
+            notes=(*_remarks_on(files, sources, configs), *(() if told is None else (told,)), *self._notes(sources)),
             rulebook_digest=self.rulebook.digest,
             rules_used={finding.rule.id: finding.rule for finding in findings},
             judged=_judged(job, configs),
             model_digest=model_digest,
             activity=self._activity(diagnosis),
             training=self.progress.conclude(self.identity),
-            spans=find_spans(scene.recordings, self.ray, self.identity),
+            spans=spans,
         )
 
     def _activity(self, diagnosis: Diagnosis) -> Activity | None:

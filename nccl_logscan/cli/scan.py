@@ -31,6 +31,7 @@ Examples:
   nccl-logscan scan trainer.log -o junit.xml          a test result for CI
   nccl-logscan scan trainer.log -o scan.sarif         alerts of code scanning
   nccl-logscan scan trainer.log -o summary.md         for a job's summary or an issue
+  nccl-logscan scan logs/ -o job.trace.json           ranks on a timeline, for Perfetto
   nccl-logscan scan trainer.log --format github -o -  an annotation of a GitHub run
   nccl-logscan scan trainer.log --redact -o public.html
                                                       a report to attach to an issue

@@ -1,4 +1,4 @@
-"""What took time: the calls that recorders' dumps hold, Ray's tasks, and the stall in which the calls of a hang ended."""
+"""What took time: the calls that recorders' dumps hold, Ray's tasks, and the stall in which a hang ended."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from nccl_logscan.recorder.model import State
 from nccl_logscan.records import dataclass
 
 _SLICES = 4_000
+_SAID = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +69,11 @@ class RaySlices:
         self.left_out += timeline.left_out + len(merged) - len(self.slices)
 
 
-def find_spans(recordings: Recordings, ray: RaySlices, identity: Identity) -> Spans | None:
-    """Return what took time; None where neither a dump nor a timeline tells."""
+def find_spans(recordings: Recordings, ray: RaySlices, identity: Identity, *, failed: bool) -> Spans | None:
+    """Return what took time; None where neither a dump nor a timeline tells.
+
+    `failed`: the job did. In dumps of a healthy one, which were asked for while it ran, a call that has not ended will.
+    """
     by_rank, left_out = recordings.recent_calls()
     ranks = tuple(RankCalls(rank, identity.host_of(rank), calls) for rank, calls in by_rank.items() if calls)
     if not ranks and not ray.slices:
@@ -79,7 +83,7 @@ def find_spans(recordings: Recordings, ray: RaySlices, identity: Identity) -> Sp
         ranks=ranks,
         slices=ray.slices,
         descriptions={group: recordings.description(group) for group in groups},
-        stall=_stall(ranks, ray.slices),
+        stall=_stall(ranks, ray.slices) if failed else None,
         left_out=left_out + ray.left_out,
     )
 
@@ -101,9 +105,30 @@ def _stall(ranks: Sequence[RankCalls], slices: Sequence[Slice]) -> Stall | None:
 
 
 def _at(slices: Sequence[Slice], moment_us: int) -> Iterator[Slice]:
-    """Yield what each worker did at a moment: the slice that began last of those that were open, for each task of it."""
+    """Yield what each worker did at a moment: for each task of it the slice that began last of those open then."""
     open_then: dict[tuple[str, str, str | None], Slice] = {}
     for one in slices:
         if one.start_us <= moment_us < one.end_us and (one.task is not None or one.waits):
             open_then[one.node, one.worker, one.task] = one
     yield from (open_then[key] for key in sorted(open_then, key=str))
+
+
+def said_at_stall(spans: Spans | None) -> str | None:
+    """Return in a sentence what Ray's workers did when the stall began; None where no timeline covers that moment."""
+    if spans is None or spans.stall is None or not spans.slices:
+        return None
+    stall = spans.stall
+    number = "" if stall.sequence is None else f" number {stall.sequence}"
+    call = f"{stall.operation}{number} of group {stall.group}"
+    since_us = stall.since_ns // 1000
+    if not min(one.start_us for one in spans.slices) <= since_us < max(one.end_us for one in spans.slices):
+        return f"Ray's timeline does not cover the moment when ranks came to {call}, which did not end"
+    told = [_said_of(one) for one in stall.slices]
+    more = f" and {len(told) - _SAID} more" if len(told) > _SAID else ""
+    doing = f"{', '.join(told[:_SAID])}{more}" if told else "no task that has ended since"
+    return f"when ranks came to {call}, which did not end, Ray's workers were in: {doing}"
+
+
+def _said_of(one: Slice) -> str:
+    task = one.task or one.name
+    return f"{task} on {one.node}" + (f" (waiting in {one.category})" if one.waits else "")

@@ -1,11 +1,10 @@
 """A timeline of `ray timeline` → Slices: which task ran on which worker, and when it waited. Bounded.
 
-The file is a list of events in Chrome's trace event format (`chrome_tracing_dump`, ray/_private/profiling.py in 2.x,
-ray/_private/state.py before): `ph` is X for a slice, with `ts` and `dur` in microseconds since 1970; `pid` and `tid` are
-the node's address and `worker:<id>` up to 2.2, since then numbers that events of `ph` M give these names. A task's slice
-has the category `task::<function>`; inside it lie `task:deserialize_arguments`, `task:execute`, `task:store_outputs` and,
-where the task waited for others, `ray.get` and `ray.wait`. A task that has not ended when the file is written is not
-in it.
+The file is a list of events in Chrome's trace event format (Ray's `chrome_tracing_dump`): `ph` is X for a slice, with
+`ts` and `dur` in microseconds since 1970. `pid` and `tid` are the node's address and `worker:<id>`, or in later
+versions numbers to which events of `ph` M give these names. A task's slice has the category `task::<function>`;
+inside it lie `task:deserialize_arguments`, `task:execute`, `task:store_outputs` and, where the task waited for
+others, `ray.get` and `ray.wait`. A task that has not ended when the file is written is not in it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What took time as the view has it: numbers in rows, and the names that they stand for once.
 
-A row of a call is `[name, sequence, state, issued_us, started_us, completed_us]`, one of a slice `[name, waits, start_us,
-end_us]`. Names are places in `names`; states are 0 scheduled, 1 started, 2 completed; times are in microseconds since
-1970.
+A row of a call is `[name, sequence, state, issued_us, started_us, completed_us]`, one of a slice
+`[name, waits, start_us, end_us]`. Names are places in `names`; states are 0 scheduled, 1 started, 2 completed; times
+are in microseconds since 1970.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
 """The course of a job as a trace that Perfetto (ui.perfetto.dev) and chrome://tracing open: a process a rank.
 
 The form is the object form of Google's Trace Event Format
-(https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU): X a slice with its length, i a moment,
-M a name; times in microseconds, here from the first moment on. A rank's threads are the log's lines on it and its process
-groups; calls of a group that overlap lie in further threads of it, since slices of one thread have to nest.
+(https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU): X a slice with its length, i a
+moment, M a name; times in microseconds, here from the first moment on. A rank's threads are the log's lines on it and
+its process groups; calls of a group that overlap lie in further threads of it, since slices of one thread have to nest.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -23,7 +23,6 @@ LANES = 8
 """Threads that one process group of a rank has at most."""
 _NAME = 120
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 _COMPLETED = 2
 _RAY = "ray"
 _LOG = "log"
@@ -94,7 +93,7 @@ def render_trace(view: ReportView) -> str:
     about = {
         "tool": f"nccl-logscan {view['tool']['version']}",
         "verdict": visible(view["verdict"]["headline"]),
-        "began": (_EPOCH + began * _MICROSECOND).isoformat(),
+        "began": _date(began).isoformat(),
         "clocks": "times of a log that prints no zone are drawn as if they were UTC; clocks of hosts may differ",
         "left_out": view["omitted"]["spans"] + view["omitted"]["timeline"],
     }
@@ -139,13 +138,13 @@ def _year(view: ReportView, spans: Mapping[str, Any]) -> int | None:
     times = [call[3] for track in spans["tracks"] for call in track["calls"]]
     times += [row[2] for worker in spans["workers"] for row in worker["slices"]]
     if times:
-        return (_EPOCH + max(times) * _MICROSECOND).year
+        return _date(max(times)).year
     years = (datetime.fromisoformat(entry["time"]).year for entry in view["timeline"] if entry["time"] is not None)
     return max((year for year in years if year != NO_YEAR), default=None)
 
 
 def _at(time: str | None, year: int | None) -> int | None:
-    """Return a time of the report in microseconds since 1970; None where it is not told, or its day is not of the year."""
+    """Return a time of the report in microseconds since 1970; None: it is not told, or that year has no such day."""
     if time is None:
         return None
     moment = datetime.fromisoformat(time)
@@ -154,7 +153,16 @@ def _at(time: str | None, year: int | None) -> int | None:
             moment = moment.replace(year=year)
         except ValueError:
             return None
-    return ((moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)) - _EPOCH) // _MICROSECOND
+    return _microseconds(moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC))
+
+
+def _date(time_us: int) -> datetime:
+    return _EPOCH + timedelta(microseconds=time_us)
+
+
+def _microseconds(moment: datetime) -> int:
+    since: timedelta = moment - _EPOCH
+    return since // timedelta(microseconds=1)
 
 
 def _moments(view: ReportView, hosts: Mapping[int, str], year: int | None) -> Iterator[_Moment]:
@@ -194,9 +202,7 @@ def _stalls(stall: Mapping[str, Any] | None) -> Iterator[_Slice]:
 def _calls(spans: Mapping[str, Any], hosts: Mapping[int, str]) -> Iterator[_Slice]:
     for track in spans["tracks"]:
         described = f"{track['description']} " if track["description"] else ""
-        thread = f"group {described}{track['process_group']}" + (
-            ", point-to-point" if track["point_to_point"] else ""
-        )
+        thread = f"group {described}{track['process_group']}" + (", point-to-point" if track["point_to_point"] else "")
         place = (_rank(track["rank"], hosts), thread)
         for name, sequence, state, issued, started, completed in track["calls"]:
             operation = spans["names"][name] + ("" if sequence is None else f" {sequence}")
@@ -218,7 +224,9 @@ def _laid_out(slices: Iterable[_Slice], ended: int) -> Iterator[_Slice]:
     What finds no thread begins where the first of them is free.
     """
     open_ends: dict[tuple[str, str], list[list[int]]] = {}
-    for one in sorted(slices, key=lambda one: (one.track, one.start_us, -(ended if one.end_us is None else one.end_us))):
+    for one in sorted(
+        slices, key=lambda one: (one.track, one.start_us, -(ended if one.end_us is None else one.end_us))
+    ):
         end = max(one.start_us, ended if one.end_us is None else one.end_us)
         lanes = open_ends.setdefault(one.track, [])
         lane = next((number for number, held in enumerate(lanes) if _fits(one, end, held)), None)
@@ -273,7 +281,9 @@ def _event(one: _Slice, began: int, tracks: _Tracks) -> dict[str, Any]:
 
 
 def _args(args: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: visible(value) if isinstance(value, str) else value for name, value in args.items() if value is not None}
+    return {
+        name: visible(value) if isinstance(value, str) else value for name, value in args.items() if value is not None
+    }
 
 
 def _shown(name: str) -> str:

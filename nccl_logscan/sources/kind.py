@@ -12,9 +12,10 @@ from nccl_logscan.expressions import deferred
 class Kind(StrEnum):
     """What an input holds.
 
-    text: a log. flight_recorder: a dump of PyTorch's ring of recent collectives (`fr_0`, `nccl_trace_rank_0`), a pickle
-    or JSON; it has no lines. ray_timeline: what `ray timeline` writes, JSON; nor has it. torchelastic_error: the `error.json` of a torchrun worker. kernel_log: dmesg, or a
-    journal of kernel lines. config: YAML, JSON, shell and the like, which say what was asked for and not what happened.
+    text: a log. flight_recorder: a dump of PyTorch's ring of recent collectives (`fr_0`, `nccl_trace_rank_0`), a
+    pickle or JSON; it has no lines. ray_timeline: what `ray timeline` writes, JSON; nor has it. torchelastic_error:
+    the `error.json` of a torchrun worker. kernel_log: dmesg, or a journal of kernel lines. config: YAML, JSON, shell
+    and the like, which say what was asked for and not what happened.
     """
 
     TEXT = "text"

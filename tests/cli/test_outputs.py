@@ -32,6 +32,7 @@ FORMS = {
     "gitlab": ("codequality.json", '[\n  {\n    "description"'),
     "openmetrics": ("prom", "# HELP nccl_logscan_build_info "),
     "github": ("github.txt", "::error "),
+    "trace": ("trace.json", '{"otherData": {"tool": "nccl-logscan '),
 }
 
 

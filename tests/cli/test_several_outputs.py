@@ -24,6 +24,7 @@ BEGINNINGS = {
     "github": "::error",
     "gitlab": "[",
     "openmetrics": "#",
+    "trace": "{",
 }
 
 
@@ -53,6 +54,8 @@ def scans(monkeypatch):
         ("gl-code-quality-report.json", "gitlab"),
         ("out/codequality.json", "gitlab"),
         ("node.prom", "openmetrics"),
+        ("out.trace.json", "trace"),
+        ("job.perfetto.json", "trace"),
         ("summary.md", "markdown"),
         ("junit.xml", "junit"),
         ("a", None),

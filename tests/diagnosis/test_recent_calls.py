@@ -1,9 +1,10 @@
-"""Of the calls that dumps hold the latest are kept with their times, of every rank some, and never more than a bound."""
+"""Of the calls that dumps hold the latest are kept with their times, some of every rank and never above a bound."""
 
 from __future__ import annotations
 
 from nccl_logscan.diagnosis.hang.recent import RecentCalls
 from nccl_logscan.recorder.model import Call, Dump, State, Status
+from nccl_logscan.records import replace
 
 
 def calls(count, **changes):
@@ -70,3 +71,13 @@ def test_a_call_without_a_time_is_passed_over():
     recent.take(0, Dump("fr_0", "2.10", calls=(*calls(1), untimed)))
 
     assert [call.operation for call in recent.conclude()[0][0]] == ["all_reduce"]
+
+
+def test_a_time_that_no_calendar_has_is_none():
+    recent = RecentCalls()
+    recent.take(0, Dump("fr_0", "2.10", calls=calls(2, completed_ns=1 << 80)))
+    recent.take(1, Dump("fr_1", "2.10", calls=tuple(replace(call, created_ns=1 << 80) for call in calls(2))))
+
+    kept, _ = recent.conclude()
+    assert [call.completed_ns for call in kept[0]] == [None, None]
+    assert kept[1] == ()

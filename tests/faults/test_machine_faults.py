@@ -27,6 +27,7 @@ WRITING = {
     "markdown": ("scan", "driver.log", "-o", "OUT.md"),
     "text": ("scan", "driver.log", "-o", "OUT.txt"),
     "openmetrics": ("scan", "driver.log", "-o", "OUT.prom"),
+    "trace": ("scan", "driver.log", "-o", "OUT.trace.json"),
     "csv": ("events", "driver.log", "-o", "OUT.csv"),
     "jsonl": ("events", "driver.log", "-o", "OUT.jsonl"),
     "parquet": ("events", "driver.log", "-o", "OUT.parquet"),

@@ -18,6 +18,7 @@ from nccl_logscan.sources.line_source import TextSource
 FORMS = {
     "html": "html", "json": "json", "text": "txt", "markdown": "md", "sarif": "sarif", "junit": "xml",
     "github": "github.txt", "gitlab": "codequality.json", "openmetrics": "prom",
+    "trace": "trace.json",
 }  # fmt: skip
 
 

@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Callable
 from html.parser import HTMLParser
 from itertools import chain
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import polars as pl
@@ -17,6 +18,7 @@ import pyte
 import pytest
 import yaml
 from contents import CONTENTS
+from jsonschema import Draft202012Validator
 from markdown_reading import must_hold_nothing_that_acts, tokens_of
 from poisoned_job import poisoned, site_rules
 from produced import produced
@@ -24,7 +26,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from nccl_logscan.rulebook.load import rulebook_with
 
+TESTS = Path(__file__).parents[1]
 BENIGN = "zz harmless"
+TRACES = Draft202012Validator(json.loads((TESTS / "report" / "trace_event.schema.json").read_text("utf-8")))
 MARKS = {name: f"mark-{number}" for number, name in enumerate(CONTENTS)}
 
 
@@ -171,6 +175,16 @@ def metrics(text, _outputs_of):
     assert len(families["nccl_logscan_verdict"]) > 10
 
 
+def trace(text, outputs_of):
+    """JSON of the trace format; in the names that Perfetto shows all letters are seen. No runner reads these."""
+    document(text, outputs_of)
+    read = json.loads(text)
+    TRACES.validate(read)
+    shown = json.dumps(read, ensure_ascii=False)
+    assert not {letter for letter in shown if _acts(letter)}
+    assert not _UNSEEN.search(shown)
+
+
 _FORMULA = re.compile(r"\s*[=+\-@\uff0b\uff0d\uff1d\uff20]|[\t\r]")
 
 
@@ -231,6 +245,7 @@ OUTPUTS: dict[str, Callable[..., None]] = {
     "github": annotation,
     "gitlab": code_quality,
     "openmetrics": metrics,
+    "trace": trace,
     "names of reports": plain_names,
     "csv file": table,
     "printed csv": printed_table,

@@ -189,7 +189,7 @@ def test_lines_that_look_like_a_verdict_of_ours_change_none(tmp_path, log, place
 
 
 @pytest.mark.parametrize(
-    "form", ["html", "json", "text", "markdown", "sarif", "junit", "github", "gitlab", "openmetrics"]
+    "form", ["html", "json", "text", "markdown", "sarif", "junit", "github", "gitlab", "openmetrics", "trace"]
 )
 def test_a_report_in_a_log_names_no_file_to_change_and_none_of_its_verdict_is_believed(tmp_path, form):
     script = tmp_path / "elsewhere.sh"

@@ -61,7 +61,17 @@ def test_of_too_many_the_latest_are_kept_and_the_others_are_counted():
 
 
 @pytest.mark.parametrize(
-    "change", [{"ts": "soon"}, {"ts": True}, {"ts": -1}, {"dur": 1e300}, {"dur": float("nan")}, {"ts": 10**400}, {"pid": None}, {"cat": "", "name": 7}]
+    "change",
+    [
+        {"ts": "soon"},
+        {"ts": True},
+        {"ts": -1},
+        {"dur": 1e300},
+        {"dur": float("nan")},
+        {"ts": 10**400},
+        {"pid": None},
+        {"cat": "", "name": 7},
+    ],
 )
 def test_an_event_without_a_time_or_a_name_is_left_out_and_counted(change):
     told = read(event("task::f", 1, 1), event("task::f", 2, 1, **change))
@@ -88,12 +98,18 @@ def test_a_file_that_cannot_be_read_says_why(data, said):
 
 _VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(st.sampled_from(["cat", "name", "ph", "pid", "tid", "ts", "dur", "args"]), inner, max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["cat", "name", "ph", "pid", "tid", "ts", "dur", "args"]), inner, max_size=8)
+    ),
 )
 
 
-@given(st.lists(_VALUES | st.fixed_dictionaries({"ph": st.sampled_from("XM"), "ts": _VALUES, "pid": _VALUES, "args": _VALUES})))
+@given(
+    st.lists(
+        _VALUES | st.fixed_dictionaries({"ph": st.sampled_from("XM"), "ts": _VALUES, "pid": _VALUES, "args": _VALUES})
+    )
+)
 def test_whatever_the_list_holds_it_is_read(events):
     for one in read_ray_timeline(json.dumps(events).encode()).slices:
         assert one.end_us >= one.start_us >= 0

@@ -1,4 +1,4 @@
-"""The trace is one that Perfetto opens: as the format's document has it, ranks as tracks, no two slices across each other."""
+"""The trace is one that Perfetto opens: of the documented form, ranks as tracks, no two slices across each other."""
 
 from __future__ import annotations
 
@@ -122,7 +122,9 @@ def test_a_line_without_a_year_lies_in_that_of_the_dumps():
 
 
 def test_a_log_that_tells_no_time_gives_a_trace_without_events():
-    trace = trace_of(view_of(**{"a.log": "node-1:7:9 [0] NCCL WARN Call to ibv_modify_qp failed with error No such device"}))
+    trace = trace_of(
+        view_of(**{"a.log": "node-1:7:9 [0] NCCL WARN Call to ibv_modify_qp failed with error No such device"})
+    )
 
     assert {event["ph"] for event in trace["traceEvents"]} <= {"M"}
 

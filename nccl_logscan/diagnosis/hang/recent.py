@@ -11,6 +11,7 @@ LIMIT = 4_000
 """Calls of all ranks together."""
 RANKS = 2_000
 """Ranks of which calls are kept."""
+_LATEST_NS = 1000 << 53
 
 
 class TimedCall(NamedTuple):
@@ -41,7 +42,7 @@ class RecentCalls:
     def take(self, rank: int, dump: Dump) -> None:
         """Keep a rank's calls in place of any that were taken of it before. Those without a time are passed over."""
         self.forget(rank)
-        timed = [call for call in dump.calls if call.created_ns is not None]
+        timed = [call for call in dump.calls if _sane(call.created_ns) is not None]
         room = self._limit if len(self._by_rank) < RANKS else 0
         completed = {group: status.last_completed for group, status in dump.statuses.items()}
         kept = tuple(_timed(call, completed.get(call.group)) for call in timed[max(0, len(timed) - room) :])
@@ -92,6 +93,11 @@ def _timed(call: Call, completed: int | None) -> TimedCall:
         is_p2p=is_p2p,
         state=State.COMPLETED if is_done else call.state,
         issued_ns=call.created_ns or 0,
-        started_ns=call.started_ns,
-        completed_ns=call.completed_ns,
+        started_ns=_sane(call.started_ns),
+        completed_ns=_sane(call.completed_ns),
     )
+
+
+def _sane(time_ns: int | None) -> int | None:
+    """Return a time; of a damaged dump's that lies beyond the microseconds which a double counts exactly none."""
+    return time_ns if time_ns is not None and time_ns < _LATEST_NS else None
