@@ -27,6 +27,7 @@ from nccl_logscan.diagnosis.detectors.transfers import Transfers
 from nccl_logscan.diagnosis.diagnose import diagnose, finding_of
 from nccl_logscan.diagnosis.endings import Endings
 from nccl_logscan.diagnosis.excerpts import Excerpts, Site
+from nccl_logscan.diagnosis.figures import Collected
 from nccl_logscan.diagnosis.findings import Finding
 from nccl_logscan.diagnosis.folding import OpenFinding
 from nccl_logscan.diagnosis.gpus import Gpus
@@ -381,6 +382,7 @@ class Run:
         self.timeline = Timeline()
         self.progress = Progress(self.attempts.of)
         self.dumps = DumpSets()
+        self.figures = Collected()
         self.ray = RaySlices()
         self.dump_notes: list[str] = []
         self.detectors: tuple[Detector, ...] = ()
@@ -427,6 +429,7 @@ class Run:
         for part in large.rounds(self._askers):
             if isinstance(part, Round):
                 self.progress.skims(source.name)
+                self.figures.skims(source.name)
                 large.count(part, reading.take_round(part))
             else:
                 reading.expect_paste()
@@ -548,6 +551,7 @@ class Run:
             self.job,
             self.timeline,
             self.progress,
+            self.figures,
             *self.detectors,
         )
         return tuple(one for one in everyone if not one.kinds or kind in one.kinds)
@@ -559,7 +563,8 @@ class Run:
         self.clocks.align(self.identity.place_of)
         scene = self._scene()
         findings = scene.findings
-        if not findings and self.by_kind.keys() <= _UNKNOWN_KINDS:
+        figures = self.figures.conclude()
+        if not findings and figures is None and self.by_kind.keys() <= _UNKNOWN_KINDS:
             raise _nothing_to_judge(sources)
         torn = any(source.note is not None and (source.lines_read > 0 or source.is_lost) for source in sources)
         diagnosis = diagnose(scene, torn=torn, unexplained=self.unexplained)
@@ -587,6 +592,7 @@ class Run:
             activity=self._activity(diagnosis),
             training=self.progress.conclude(self.identity),
             spans=spans,
+            figures=figures,
         )
 
     def _activity(self, diagnosis: Diagnosis) -> Activity | None:

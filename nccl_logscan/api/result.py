@@ -44,6 +44,8 @@ class ScanResult(verdict.ScanResult):
             neither times nor the lines of one input compare them.
         spans: What took time: the latest calls of each rank that left a flight recorder's dump, the tasks of a timeline
             of Ray, and the stall in which the calls of a hang ended; None where there is neither.
+        figures: Bandwidths by collective and size, time in collectives, ranks that others wait for, what dmon sampled,
+            and what NCCL chose; None where nothing of nccl-tests, NCCL's Inspector, dmon or TUNING is in the logs.
         model_digest: Digest of the classifier's model; None where it was not asked.
         redacted: Whether hosts, addresses, users, folders and jobs are stand-ins in what it shows.
     """

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from nccl_logscan.diagnosis.activity import Activity
+from nccl_logscan.diagnosis.figures import Figures
 from nccl_logscan.diagnosis.findings import Evidence, Finding
 from nccl_logscan.diagnosis.machines import Links, Machine
 from nccl_logscan.diagnosis.spans import Spans
@@ -289,3 +290,5 @@ class ScanResult:
     """The course of training; None where the log has not two points of it."""
     spans: Spans | None = None
     """The calls of dumps and the tasks of Ray's timelines; None where there is neither."""
+    figures: Figures | None = None
+    """What nccl-tests, NCCL's Inspector and dmon measured, and what NCCL chose; None where nothing is told of it."""

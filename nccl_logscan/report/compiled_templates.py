@@ -2,7 +2,7 @@
 
 from nccl_logscan.report.page import Macro, environment, escape, loop_context, markup_join, missing, nothing
 
-DIGEST = "932703e960dc5345c8d49d1a44045e821ff840ad100b8a25cee846fad6eede81"
+DIGEST = "d898e50935f8cb08d6d0eafaf6fe151aba969e2a27d66be6975adfcd773df694"
 SCRIPT_DIGEST = 'sha256-Fbn8yqxoDXdGOeCCKLgWJGwLv+SrpyMEh81sl3n5mYo='
 STYLE_DIGEST = 'sha256-tGyrLBvNNKQwhwgnjFVXVWK9lq/S6vi62ceei5UogHA='
 
@@ -538,6 +538,159 @@ def _evidence_html(context, missing=missing, environment=environment):
             yield escape(environment.finalize(t_4(environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'omitted'), 'evidence'))))
             yield ' more lines of evidence are left out.</p>'
         yield '</section>\n'
+
+
+def _figures_html(context, missing=missing, environment=environment):
+    resolve = context.resolve_or_missing
+    undefined = environment.undefined
+    concat = environment.concat
+    
+    if 0: yield None
+    l_0_view = resolve('view')
+    l_0_awaited = resolve('awaited')
+    l_0_gbs = l_0_figures = missing
+    t_1 = environment.filters['format']
+    t_2 = environment.filters['number']
+    t_3 = environment.filters['short']
+    t_4 = environment.filters['short_path']
+    t_5 = environment.filters['size']
+    pass
+    def macro(l_1_spread):
+        t_6 = []
+        if l_1_spread is missing:
+            l_1_spread = undefined("parameter 'spread' was not provided", name='spread')
+        pass
+        t_6.append(
+            escape(environment.finalize(t_1('%.2f', environment.getattr(l_1_spread, 'mean')))),
+        )
+        if (environment.getattr(l_1_spread, 'count') > 1):
+            pass
+            t_6.extend((
+                ' <span class="quiet">(',
+                escape(environment.finalize(t_1('%.2f', environment.getattr(l_1_spread, 'low')))),
+                '–',
+                escape(environment.finalize(t_1('%.2f', environment.getattr(l_1_spread, 'high')))),
+                ')</span>',
+            ))
+        return concat(t_6)
+    context.exported_vars.add('gbs')
+    context.vars['gbs'] = l_0_gbs = Macro(environment, macro, 'gbs', ('spread',), False, False, False, context.eval_ctx.autoescape)
+    l_0_figures = environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'figures')
+    context.vars['figures'] = l_0_figures
+    context.exported_vars.add('figures')
+    if (undefined(name='figures') if l_0_figures is missing else l_0_figures):
+        pass
+        yield '<section id="figures" aria-labelledby="figures-title">\n<h2 id="figures-title">What was measured</h2>\n'
+        if environment.getattr((undefined(name='figures') if l_0_figures is missing else l_0_figures), 'awaited'):
+            pass
+            yield '<ul class="notes">'
+            for l_1_said in (undefined(name='awaited') if l_0_awaited is missing else l_0_awaited):
+                _loop_vars = {}
+                pass
+                yield '<li>'
+                yield escape(environment.finalize(l_1_said))
+                yield '</li>'
+            l_1_said = missing
+            yield '</ul>'
+        yield '\n'
+        if environment.getattr((undefined(name='figures') if l_0_figures is missing else l_0_figures), 'bandwidths'):
+            pass
+            yield '<div class="scroll" tabindex="0" role="region" aria-label="Table of bandwidths">\n<table>\n<caption>Bandwidth by collective and size, as nccl-tests defines it: algorithm bandwidth is size by time, bus bandwidth what each link carries. Means; in brackets the lowest and the highest.</caption>\n<thead><tr><th scope="col">Collective</th><th scope="col">Size</th><th scope="col">Ranks</th><th scope="col">Time, µs</th><th scope="col">Algorithm, GB/s</th><th scope="col">Bus, GB/s</th><th scope="col">Runs</th><th scope="col">Measured by</th></tr></thead>\n<tbody>\n'
+            for l_1_one in environment.getattr((undefined(name='figures') if l_0_figures is missing else l_0_figures), 'bandwidths'):
+                _loop_vars = {}
+                pass
+                yield '<tr><th scope="row">'
+                yield escape(environment.finalize((environment.getattr(l_1_one, 'collective') or 'not named')))
+                if environment.getattr(l_1_one, 'in_place'):
+                    pass
+                    yield ' <span class="quiet">in place</span>'
+                yield '</th><td>'
+                yield escape(environment.finalize(t_5(environment.getattr(l_1_one, 'size_bytes'))))
+                yield '</td><td>'
+                yield escape(environment.finalize(environment.getattr(l_1_one, 'ranks')))
+                yield '</td><td>'
+                yield escape(environment.finalize(context.call((undefined(name='gbs') if l_0_gbs is missing else l_0_gbs), environment.getattr(l_1_one, 'time_us'), _loop_vars=_loop_vars)))
+                yield '</td><td>'
+                yield escape(environment.finalize(context.call((undefined(name='gbs') if l_0_gbs is missing else l_0_gbs), environment.getattr(l_1_one, 'algbw'), _loop_vars=_loop_vars)))
+                yield '</td><td>'
+                yield escape(environment.finalize(context.call((undefined(name='gbs') if l_0_gbs is missing else l_0_gbs), environment.getattr(l_1_one, 'busbw'), _loop_vars=_loop_vars)))
+                yield '</td><td>'
+                yield escape(environment.finalize(t_2(environment.getattr(environment.getattr(l_1_one, 'busbw'), 'count'))))
+                if environment.getattr(l_1_one, 'wrong'):
+                    pass
+                    yield ', '
+                    yield escape(environment.finalize(t_2(environment.getattr(l_1_one, 'wrong'))))
+                    yield ' values wrong'
+                yield '</td><td>'
+                yield escape(environment.finalize(environment.getattr(l_1_one, 'tool')))
+                yield '</td></tr>\n'
+            l_1_one = missing
+            yield '</tbody>\n</table>\n</div>\n'
+        if environment.getattr((undefined(name='figures') if l_0_figures is missing else l_0_figures), 'communication'):
+            pass
+            yield '<div class="scroll" tabindex="0" role="region" aria-label="Table of time in collectives">\n<table>\n<caption>Time in collectives, by the Inspector’s lines of each process. Communicators may overlap, so that a share can be above 100 %.</caption>\n<thead><tr><th scope="col">Process</th><th scope="col">Rank in its communicator</th><th scope="col">In collectives</th><th scope="col">Of</th><th scope="col">Share</th></tr></thead>\n<tbody>\n'
+            for l_1_one in environment.getattr((undefined(name='figures') if l_0_figures is missing else l_0_figures), 'communication'):
+                _loop_vars = {}
+                pass
+                yield '<tr><th scope="row">'
+                yield escape(environment.finalize(environment.getattr(l_1_one, 'host')))
+                yield ' '
+                yield escape(environment.finalize(environment.getattr(l_1_one, 'pid')))
+                yield '</th><td>'
+                yield escape(environment.finalize(environment.getattr(l_1_one, 'rank')))
+                yield '</td><td>'
+                yield escape(environment.finalize(t_1('%.3f', environment.getattr(l_1_one, 'seconds'))))
+                yield ' s</td><td>'
+                yield escape(environment.finalize(t_1('%.3f', environment.getattr(l_1_one, 'within'))))
+                yield ' s</td><td>'
+                yield escape(environment.finalize(t_1('%.1f', (100 * environment.getattr(l_1_one, 'share')))))
+                yield ' %</td></tr>\n'
+            l_1_one = missing
+            yield '</tbody>\n</table>\n</div>\n'
+        if environment.getattr((undefined(name='figures') if l_0_figures is missing else l_0_figures), 'choices'):
+            pass
+            yield '<div class="scroll" tabindex="0" role="region" aria-label="Table of NCCL’s choices">\n<table>\n<caption>What NCCL chose, by its lines of TUNING: none of it is measured, and the time is that of NCCL’s model.</caption>\n<thead><tr><th scope="col">Collective</th><th scope="col">Size</th><th scope="col">Algorithm</th><th scope="col">Protocol</th><th scope="col">Expected, µs</th></tr></thead>\n<tbody>\n'
+            for l_1_one in environment.getattr((undefined(name='figures') if l_0_figures is missing else l_0_figures), 'choices'):
+                _loop_vars = {}
+                pass
+                yield '<tr><th scope="row">'
+                yield escape(environment.finalize((environment.getattr(l_1_one, 'collective') or 'not named')))
+                yield '</th><td>'
+                yield escape(environment.finalize(t_5(environment.getattr(l_1_one, 'size_bytes'))))
+                yield '</td><td>'
+                yield escape(environment.finalize(environment.getattr(l_1_one, 'algorithm')))
+                yield '</td><td>'
+                yield escape(environment.finalize(environment.getattr(l_1_one, 'protocol')))
+                yield '</td><td>'
+                yield escape(environment.finalize(environment.getattr(l_1_one, 'predicted_us')))
+                yield '</td></tr>\n'
+            l_1_one = missing
+            yield '</tbody>\n</table>\n</div>\n'
+        if environment.getattr((undefined(name='figures') if l_0_figures is missing else l_0_figures), 'gpus'):
+            pass
+            yield '<div class="scroll" tabindex="0" role="region" aria-label="Table of GPUs">\n<table>\n<caption>GPUs over time, by dmon: columns as it names them.</caption>\n<thead><tr><th scope="col">Input</th><th scope="col">GPU</th><th scope="col">Column</th><th scope="col">Mean (lowest–highest)</th><th scope="col">Samples</th></tr></thead>\n<tbody>\n'
+            for l_1_one in environment.getattr((undefined(name='figures') if l_0_figures is missing else l_0_figures), 'gpus'):
+                _loop_vars = {}
+                pass
+                yield '<tr><th scope="row">'
+                yield escape(environment.finalize(t_4(environment.getattr(l_1_one, 'file'), 60)))
+                yield '</th><td>'
+                yield escape(environment.finalize(environment.getattr(l_1_one, 'gpu')))
+                yield '</td><td>'
+                yield escape(environment.finalize(t_3(environment.getattr(l_1_one, 'column'), 40)))
+                yield '</td><td>'
+                yield escape(environment.finalize(context.call((undefined(name='gbs') if l_0_gbs is missing else l_0_gbs), environment.getitem(l_1_one, 'values'), _loop_vars=_loop_vars)))
+                yield '</td><td>'
+                yield escape(environment.finalize(t_2(environment.getattr(environment.getitem(l_1_one, 'values'), 'count'))))
+                yield '</td></tr>\n'
+            l_1_one = missing
+            yield '</tbody>\n</table>\n</div>\n'
+        if environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'omitted'), 'figures'):
+            pass
+            yield '<p class="quiet">'
+            yield escape(environment.finalize(t_2(environment.getattr(environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'omitted'), 'figures'))))
+            yield ' more figures are left out.</p>'
+        yield '\n</section>\n'
 
 
 def _graph_html(context, missing=missing, environment=environment):
@@ -2012,6 +2165,9 @@ def _report_html(context, missing=missing, environment=environment):
     if (undefined(name='curves') if l_0_curves is missing else l_0_curves):
         pass
         yield '<li><a href="#training">Loss</a></li>'
+    if environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'figures'):
+        pass
+        yield '<li><a href="#figures">Measured</a></li>'
     if environment.getattr((undefined(name='view') if l_0_view is missing else l_0_view), 'machines'):
         pass
         yield '<li><a href="#machines">Machines</a></li>'
@@ -2050,6 +2206,12 @@ def _report_html(context, missing=missing, environment=environment):
             yield event
     finally: gen.close()
     template = environment.get_template('training.html.j2', 'report.html.j2')
+    gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place}))
+    try:
+        for event in gen:
+            yield event
+    finally: gen.close()
+    template = environment.get_template('figures.html.j2', 'report.html.j2')
     gen = template.root_render_func(template.new_context(context.get_all(), True, {'logs': l_0_logs, 'place': l_0_place}))
     try:
         for event in gen:
@@ -2556,6 +2718,7 @@ TEMPLATES = {
     'activity.html.j2': _activity_html,
     'course.html.j2': _course_html,
     'evidence.html.j2': _evidence_html,
+    'figures.html.j2': _figures_html,
     'graph.html.j2': _graph_html,
     'job.html.j2': _job_html,
     'machines.html.j2': _machines_html,

@@ -8,6 +8,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from nccl_logscan.expressions import deferred
+from nccl_logscan.report.figures import size_said
 from nccl_logscan.report.visible import sentence, short, short_path, visible, visible_lines
 from nccl_logscan.report.wording import moment_said, ranks_said
 
@@ -79,6 +80,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "ranks": ranks_said,
     "sentence": sentence,
     "short": short,
+    "size": size_said,
     "short_path": short_path,
     "whole": _whole,
 }

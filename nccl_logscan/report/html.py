@@ -10,6 +10,7 @@ from markupsafe import Markup
 from nccl_logscan.report.advice import advice_of
 from nccl_logscan.report.compiled_templates import SCRIPT, SCRIPT_DIGEST, STYLE, STYLE_DIGEST
 from nccl_logscan.report.curves import draw_training
+from nccl_logscan.report.figures import awaited_said
 from nccl_logscan.report.graph import draw_graph
 from nccl_logscan.report.heat_map import draw_activity
 from nccl_logscan.report.page import page_of
@@ -62,6 +63,7 @@ PARTS: Mapping[str, Callable[[ReportView], Any]] = {
     "heat_map": draw_activity,
     "graph": draw_graph,
     "curves": draw_training,
+    "awaited": lambda view: [awaited_said(one) for one in (view["figures"] or {}).get("awaited", ())],
     "state": lambda view: _STATES.get(view["verdict"]["category"], "Failed"),
     "sureness": _sureness,
     "advice": advice_of,

@@ -105,7 +105,7 @@ def _words(text: str) -> Iterator[str]:
 
 
 def _learn(view: ReportView, stand_ins: StandIns) -> None:
-    for part in ("job", "verdict", "ranks", "findings", "timeline", "activity", "machines", "spans"):
+    for part in ("job", "verdict", "ranks", "findings", "timeline", "activity", "machines", "spans", "figures"):
         for text, field in _texts(view.get(part), part):
             if field in {"host", "hosts"}:
                 stand_ins.know("host", text)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from nccl_logscan.records import dataclass, replace
 from nccl_logscan.report.advice import advice_of
+from nccl_logscan.report.figures import figures_said
 from nccl_logscan.report.plain import PlainText, width_of
 from nccl_logscan.report.view import ReportView, place_of
 from nccl_logscan.report.visible import harmless_to_runners, visible
@@ -199,6 +200,7 @@ def _rows(view: ReportView, written_to: Sequence[str], page: _Page) -> Iterator[
     yield from _prose(page, 3, "Unknown", page.few(verdict["unknowns"], 2))
     if page.verbose:
         yield from _prose(page, 5, "Or", [_alternative(other) for other in view["alternatives"]])
+    yield from _prose(page, 4, "Measured", page.few(list(figures_said(view["figures"])), 2))
     if page.verbose or category in STATES:
         yield from _prose(page, 4, "Read", [amount_read(view["coverage"]), *page.few(view["coverage"]["notes"], 2)])
     if "redacted" in view:

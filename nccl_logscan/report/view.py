@@ -32,6 +32,7 @@ from nccl_logscan.expressions import deferred
 from nccl_logscan.position import Instant, Position
 from nccl_logscan.report.activity import activity_of
 from nccl_logscan.report.bare_secrets import secrets_of, without
+from nccl_logscan.report.figures import figures_of
 from nccl_logscan.report.machines import links_of, machines_of
 from nccl_logscan.report.redact import redact, redact_marked, redact_value, secrets_in
 from nccl_logscan.report.spans import spans_of
@@ -100,6 +101,7 @@ def build_view(result: ScanResult) -> ReportView:
         "activity": activity_of(result.activity, diagnosis.culprit, job.ranks_silent),
         "training": training_of(result.training),
         "spans": spans_of(result.spans),
+        "figures": figures_of(result.figures),
         "ranks": _standings(result),
         "machines": machines,
         "links": links_of(job.links),
@@ -446,7 +448,11 @@ def _omitted(result: ScanResult) -> dict[str, int]:
         "unclaimed": (len(result.unclaimed), UNCLAIMED_LIMIT),
     }
     omitted = {name: max(0, length - limit) for name, (length, limit) in lengths.items()}
-    return {**omitted, "spans": result.spans.left_out if result.spans is not None else 0}
+    return {
+        **omitted,
+        "spans": result.spans.left_out if result.spans is not None else 0,
+        "figures": result.figures.left_out if result.figures is not None else 0,
+    }
 
 
 def _hosts_left_out(machines: Mapping[str, Any] | None) -> int:
